@@ -1,0 +1,42 @@
+"""The dialects of uop, registered by name and loaded only when a file uses them."""
+
+from collections.abc import Callable
+
+from xdsl.ir import Dialect
+
+
+def get_all_dialects() -> dict[str, Callable[[], Dialect]]:
+    """Dialect name → factory."""
+
+    def get_torch() -> Dialect:
+        from .torch import Torch
+
+        return Torch
+
+    def get_uop() -> Dialect:
+        from .uop import UOp
+
+        return UOp
+
+    def get_loop() -> Dialect:
+        from .loop import Loop
+
+        return Loop
+
+    def get_tile() -> Dialect:
+        from .tile import Tile
+
+        return Tile
+
+    def get_gpu_kernel() -> Dialect:
+        from .gpu_kernel import GPUKernel
+
+        return GPUKernel
+
+    return {
+        "torch": get_torch,
+        "uop": get_uop,
+        "loop": get_loop,
+        "tile": get_tile,
+        "gpu_kernel": get_gpu_kernel,
+    }

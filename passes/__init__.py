@@ -1,0 +1,22 @@
+"""The passes of uop by name; a pass's file is imported when the pass is asked for."""
+
+from collections.abc import Callable
+from importlib import import_module
+
+from xdsl.passes import ModulePass
+
+# Pass name → the folder that its file lies in and its class. The file's name is the pass's name.
+PASSES: dict[str, tuple[str, str]] = {
+}
+
+
+def get_all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
+    """Pass name → factory."""
+
+    def factory(name: str, folder: str, cls: str) -> Callable[[], type[ModulePass]]:
+        def get() -> type[ModulePass]:
+            return getattr(import_module(f".{folder}.{name.replace('-', '_')}", __name__), cls)
+
+        return get
+
+    return {name: factory(name, folder, cls) for name, (folder, cls) in PASSES.items()}
