@@ -1,0 +1,95 @@
+"""Where the elements of a shared slab lie. Padding is builtin's strided layout; the swizzle is here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import IntAttr, MemRefLayoutAttr, MemRefType, NoneAttr, StridedLayoutAttr, StringAttr
+from xdsl.ir import Attribute, ParametrizedAttribute
+from xdsl.ir.affine import AffineMap
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from .types import packed_strides
+
+SHARED = StringAttr("shared")
+REGISTER = StringAttr("register")
+
+
+@irdl_attr_definition
+class SwizzleAttr(MemRefLayoutAttr, ParametrizedAttribute):
+    """`#tile.swizzle<unit 4, chunks 8>`: rows of `chunks` units of `unit` elements, the units of a row permuted by exclusive or.
+
+    Unit `c` of row `r` lies at place `c xor ((r ÷ max(1, 8 ÷ chunks)) mod min(chunks, 8))`. With 16-byte units, eight
+    consecutive rows of one logical unit then lie in eight different groups of banks. `chunks` is a power of two.
+    """
+
+    name = "tile.swizzle"
+
+    unit: IntAttr
+    chunks: IntAttr
+
+    def __init__(self, unit: int, chunks: int):
+        super().__init__(IntAttr(unit), IntAttr(chunks))
+
+    def verify(self) -> None:
+        chunks = self.chunks.data
+        if self.unit.data < 1 or chunks < 1 or chunks & (chunks - 1):
+            raise VerifyException("a swizzle has units of at least 1 element and a power of two of them in a row")
+
+    def get_affine_map(self) -> AffineMap:
+        raise NotImplementedError("a swizzle permutes by exclusive or: it is no affine map")
+
+    def column(self, row: int, column: int) -> int:
+        """The place in its row of the element at (row, column)."""
+        unit, chunks = self.unit.data, self.chunks.data
+        chunk = column // unit ^ (row // max(1, 8 // chunks)) % min(chunks, 8)
+        return chunk * unit + column % unit
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> list[Attribute]:
+        with parser.in_angle_brackets():
+            parser.parse_keyword("unit")
+            unit = parser.parse_integer(allow_boolean=False)
+            parser.parse_punctuation(",")
+            parser.parse_keyword("chunks")
+            chunks = parser.parse_integer(allow_boolean=False)
+        return [IntAttr(unit), IntAttr(chunks)]
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(f"unit {self.unit.data}, chunks {self.chunks.data}")
+
+
+def strides_of(type: MemRefType) -> tuple[int, ...]:
+    """Strides in elements: the strided layout's, or those of packed rows."""
+    if isinstance(type.layout, StridedLayoutAttr):
+        return tuple(stride.data for stride in type.layout.strides.data if isinstance(stride, IntAttr))
+    return packed_strides(type.get_shape())
+
+
+def span_of(type: MemRefType) -> int:
+    """Elements of memory from the first to the last."""
+    shape = type.get_shape()
+    if 0 in shape:
+        return 0
+    return 1 + sum((extent - 1) * stride for extent, stride in zip(shape, strides_of(type), strict=True))
+
+
+def slab_type(element: Attribute, shape: Sequence[int], pad: int = 0) -> MemRefType:
+    """A shared slab whose rows are `pad` elements longer than they need be."""
+    if not pad or len(shape) < 2:
+        return MemRefType(element, shape, memory_space=SHARED)
+    row = shape[-1] + pad
+    strides = [stride * row for stride in packed_strides(shape[:-1])]
+    return MemRefType(element, shape, StridedLayoutAttr([*strides, 1]), SHARED)
+
+
+def memory_space(type: Attribute) -> str:
+    """`shared`, `register`, or `global` for a plain memref."""
+    assert isinstance(type, MemRefType)
+    if isinstance(type.memory_space, NoneAttr):
+        return "global"
+    return type.memory_space.data if isinstance(type.memory_space, StringAttr) else str(type.memory_space)

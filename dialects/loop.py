@@ -1,0 +1,274 @@
+"""loop: the nest of one kernel, loops as regions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import ArrayAttr
+from xdsl.ir import Attribute, Block, Dialect, Region, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    prop_def,
+    region_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.printer import Printer
+from xdsl.traits import HasParent, IsTerminator, NoTerminator, RecursiveMemoryEffect
+from xdsl.utils.exceptions import VerifyException
+
+from .axes import AxisAttr, AxisKind
+from .monoids import MonoidAttr
+from .syntax import parse_attributes, parse_operands, parse_types, print_attributes, print_operands, print_types
+from .types import index
+from .uop.reduction import verify_monoid_operands
+
+
+@irdl_op_definition
+class ForOp(IRDLOperation):
+    """One loop: `loop.for %i (i = 16 parallel) { … }`.
+
+    With state (tile form): `loop.for %k (k = 8 loop) carry (%acc = add : vector<2x2xf32>) { … loop.yield %new : … }`. Each group
+    of carried values begins at the identity of its monoid, or continues an outer loop's state (`add from %outer`); the body
+    yields the new state, and all of it changes at once. The results are the last state.
+
+    inits: nothing, or one value for each carried value.
+    """
+
+    name = "loop.for"
+
+    axis = prop_def(AxisAttr)
+    monoids = prop_def(ArrayAttr[MonoidAttr])
+    inits = var_operand_def()
+    states = var_result_def()
+    body = region_def("single_block")
+
+    traits = traits_def(NoTerminator(), RecursiveMemoryEffect())
+
+    @staticmethod
+    def of(
+        axis: AxisAttr, monoids: Sequence[str] = (), state_types: Sequence[Attribute] = (), inits: Sequence[SSAValue] = ()
+    ) -> ForOp:
+        """The loop with an empty body, whose block takes the index and then the state."""
+        return ForOp.create(
+            operands=inits,
+            result_types=state_types,
+            properties={"axis": axis, "monoids": ArrayAttr([MonoidAttr(name) for name in monoids])},
+            regions=[Region(Block(arg_types=(index, *state_types)))],
+        )
+
+    @property
+    def index(self) -> SSAValue:
+        return self.body.block.args[0]
+
+    @property
+    def carried(self) -> Sequence[SSAValue]:
+        return self.body.block.args[1:]
+
+    @property
+    def yielded(self) -> Sequence[SSAValue]:
+        """The new state that the body yields."""
+        last = self.body.block.last_op
+        return last.operands if isinstance(last, YieldOp) else ()
+
+    def verify_(self) -> None:
+        types = tuple(result.type for result in self.results)
+        if self.axis.axis_kind is None:
+            raise VerifyException("a loop's axis has a kind")
+        if tuple(argument.type for argument in self.body.block.args) != (index, *types):
+            raise VerifyException("the body of a loop takes its index and its state")
+        if self.inits and tuple(value.type for value in self.inits) != types:
+            raise VerifyException("a loop continues values of the types of its state")
+        place = 0
+        for monoid in self.monoids.data:
+            group = self.results[place : place + monoid.monoid.width]
+            verify_monoid_operands(self, monoid, group)
+            place += monoid.monoid.width
+        if place != len(types):
+            raise VerifyException(f"{len(types)} values are carried, the monoids are {place} wide")
+        last = self.body.block.last_op
+        if types and not isinstance(last, YieldOp):
+            raise VerifyException("a loop that carries state ends in loop.yield")
+        if isinstance(last, YieldOp) and tuple(value.type for value in last.operands) != types:
+            raise VerifyException("loop.yield gives other types than the loop carries")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ForOp:
+        iv, axis = _parse_header(parser)
+        names: list[Parser.UnresolvedArgument] = []
+        monoids: list[MonoidAttr] = []
+        inits: list[UnresolvedOperand] = []
+        types: list[Attribute] = []
+        position = parser.pos
+
+        def group() -> None:
+            arguments = [parser.parse_argument(expect_type=False)]
+            while parser.parse_optional_punctuation(","):
+                arguments.append(parser.parse_argument(expect_type=False))
+            parser.parse_punctuation("=")
+            monoids.append(MonoidAttr.parse_keyword(parser))
+            names.extend(arguments)
+            if parser.parse_optional_keyword("from"):
+                inits.extend(parse_operands(parser))
+            parser.parse_punctuation(":")
+            types.extend(parse_types(parser))
+
+        if parser.parse_optional_keyword("carry"):
+            parser.parse_punctuation("(")
+            group()
+            while parser.parse_optional_punctuation(";"):
+                group()
+            parser.parse_punctuation(")")
+        if len(types) != len(names):
+            parser.raise_error(f"{len(names)} values are carried, {len(types)} types are given", position)
+        attributes = parse_attributes(parser, keyword=True)
+        arguments = [iv.resolve(index), *(name.resolve(type) for name, type in zip(names, types, strict=True))]
+        region = parser.parse_region(arguments)
+        return cls.create(
+            operands=parser.resolve_operands(inits, types, position) if inits else (),
+            result_types=types,
+            properties={"axis": axis, "monoids": ArrayAttr(monoids)},
+            attributes=attributes,
+            regions=[region],
+        )
+
+    def print(self, printer: Printer) -> None:
+        _print_header(printer, self.index, self.axis)
+        if self.results:
+            printer.print_string(" carry (")
+            place = 0
+            for monoid in self.monoids.data:
+                if place:
+                    printer.print_string("; ")
+                group = slice(place, place + monoid.monoid.width)
+                print_operands(printer, self.carried[group])
+                printer.print_string(f" = {monoid.data}")
+                if self.inits:
+                    printer.print_string(" from ")
+                    print_operands(printer, self.inits[group])
+                printer.print_string(" : ")
+                print_types(printer, [value.type for value in self.carried[group]])
+                place = group.stop
+            printer.print_string(")")
+        print_attributes(printer, self, keyword=True)
+        printer.print_string(" ")
+        printer.print_region(self.body, print_entry_block_args=False)
+
+
+@irdl_op_definition
+class ReduceOp(IRDLOperation):
+    """`%s = loop.reduce %k (k = 64) add : f32 { … loop.yield %element : f32 }`: combine the elements that the body yields.
+
+    In any order: elements may be masked, vectorised, or spread over threads. An empty axis gives the identity.
+    """
+
+    name = "loop.reduce"
+
+    axis = prop_def(AxisAttr)
+    monoid = prop_def(MonoidAttr)
+    outputs = var_result_def()
+    body = region_def("single_block")
+
+    traits = traits_def(RecursiveMemoryEffect())
+
+    @staticmethod
+    def of(axis: AxisAttr, monoid: str, types: Sequence[Attribute]) -> ReduceOp:
+        """The reduction with an empty body, whose block takes the index."""
+        return ReduceOp.create(
+            result_types=types,
+            properties={"axis": axis, "monoid": MonoidAttr(monoid)},
+            regions=[Region(Block(arg_types=(index,)))],
+        )
+
+    @property
+    def index(self) -> SSAValue:
+        return self.body.block.args[0]
+
+    @property
+    def yielded(self) -> Sequence[SSAValue]:
+        """The element that one step gives."""
+        last = self.body.block.last_op
+        return last.operands if isinstance(last, YieldOp) else ()
+
+    def verify_(self) -> None:
+        if self.axis.axis_kind not in (None, AxisKind.PARALLEL):
+            raise VerifyException("how a loop.reduce is carried out is its kernel's schedule: its axis has no kind")
+        if tuple(argument.type for argument in self.body.block.args) != (index,):
+            raise VerifyException("the body of loop.reduce takes its index")
+        verify_monoid_operands(self, self.monoid, self.results)
+        last = self.body.block.last_op
+        if not isinstance(last, YieldOp):
+            raise VerifyException("the body of loop.reduce ends in loop.yield")
+        if [value.type for value in last.operands] != [result.type for result in self.results]:
+            raise VerifyException("loop.yield gives other types than loop.reduce")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ReduceOp:
+        iv, axis = _parse_header(parser)
+        monoid = MonoidAttr.parse_keyword(parser)
+        parser.parse_punctuation(":")
+        types = parse_types(parser)
+        attributes = parse_attributes(parser, keyword=True)
+        region = parser.parse_region([iv.resolve(index)])
+        return cls.create(
+            result_types=types, properties={"axis": axis, "monoid": monoid}, attributes=attributes, regions=[region]
+        )
+
+    def print(self, printer: Printer) -> None:
+        _print_header(printer, self.index, self.axis)
+        printer.print_string(f" {self.monoid.data} : ")
+        print_types(printer, [result.type for result in self.results])
+        print_attributes(printer, self, keyword=True)
+        printer.print_string(" ")
+        printer.print_region(self.body, print_entry_block_args=False)
+
+
+def _parse_header(parser: Parser) -> tuple[Parser.UnresolvedArgument, AxisAttr]:
+    """`%i (i = 16 parallel)`"""
+    iv = parser.parse_argument(expect_type=False)
+    with parser.in_parens():
+        axis = AxisAttr.parse_body(parser)
+    return iv, axis
+
+
+def _print_header(printer: Printer, iv: SSAValue, axis: AxisAttr) -> None:
+    printer.print_string(" ")
+    printer.print_ssa_value(iv)
+    printer.print_string(" (")
+    axis.print_body(printer)
+    printer.print_string(")")
+
+
+@irdl_op_definition
+class YieldOp(IRDLOperation):
+    """The new state of a `loop.for`, or the element of a `loop.reduce`."""
+
+    name = "loop.yield"
+
+    arguments = var_operand_def()
+
+    traits = traits_def(IsTerminator(), HasParent(ForOp, ReduceOp))
+
+    @classmethod
+    def parse(cls, parser: Parser) -> YieldOp:
+        position = parser.pos
+        operands = parse_operands(parser)
+        attributes = parse_attributes(parser)
+        parser.parse_punctuation(":")
+        types = parse_types(parser)
+        return cls.create(operands=parser.resolve_operands(operands, types, position), attributes=attributes)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        print_operands(printer, self.operands)
+        print_attributes(printer, self)
+        printer.print_string(" : ")
+        print_types(printer, [value.type for value in self.operands])
+
+
+
+
+Loop = Dialect("loop", [ForOp, ReduceOp, YieldOp], [])

@@ -1,0 +1,150 @@
+"""`#tile.schedule`: how each axis of a kernel is carried out. Policy writes it; passes carry it out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.ir import Data
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from .axes import AxisKind, parse_axis_kind
+
+
+@dataclass(frozen=True)
+class Factor:
+    """`8 thread`: an extent and how its steps are carried out."""
+
+    extent: int
+    kind: AxisKind
+
+    def __str__(self) -> str:
+        return f"{self.extent} {self.kind.value}"
+
+
+@dataclass(frozen=True)
+class Staging:
+    """`%x buffers 2 async pad 4`: a buffer whose slabs are copied to shared memory first.
+
+    buffers: slabs held at once; with more than one, the next is copied while one is used.
+    asynchronous: copied by cp.async.
+    pad: elements added to each row of a slab, so that rows begin in different banks.
+    """
+
+    buffer: str
+    buffers: int = 1
+    asynchronous: bool = False
+    pad: int = 0
+
+    def __str__(self) -> str:
+        parts = [f"%{self.buffer}"]
+        if self.buffers != 1:
+            parts.append(f"buffers {self.buffers}")
+        if self.asynchronous:
+            parts.append("async")
+        if self.pad:
+            parts.append(f"pad {self.pad}")
+        return " ".join(parts)
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Factors of each axis, outermost first, and what is staged.
+
+    The position along an axis is mixed radix over its factors, so the order of factors is the layout. A product of extents
+    above the axis's extent makes the axis ragged: the rest is masked. Threads are numbered over all warp, thread and lane
+    factors in the order in which they stand here, the last the fastest; blocks likewise over block factors.
+    """
+
+    axes: tuple[tuple[str, tuple[Factor, ...]], ...]
+    stage: tuple[Staging, ...] = ()
+
+    def factors(self, axis: str) -> tuple[Factor, ...]:
+        """Factors of the axis; raises `KeyError` when the schedule does not have it."""
+        return dict(self.axes)[axis]
+
+    def of_kinds(self, kinds: Sequence[AxisKind]) -> list[tuple[str, int, Factor]]:
+        """(axis, place among its factors, factor) of the given kinds, in the order of the text."""
+        return [
+            (axis, place, factor)
+            for axis, factors in self.axes
+            for place, factor in enumerate(factors)
+            if factor.kind in kinds
+        ]
+
+    def __str__(self) -> str:
+        parts = [f"{axis} = {' * '.join(map(str, factors))}" for axis, factors in self.axes]
+        if self.stage:
+            parts.append(f"stage = [{', '.join(map(str, self.stage))}]")
+        return ", ".join(parts)
+
+
+@irdl_attr_definition
+class ScheduleAttr(Data[Schedule]):
+    """`#tile.schedule<i = 2 block * 8 thread * 2 register, k = 2 loop * 32 loop, stage = [%x buffers 2 async]>`"""
+
+    name = "tile.schedule"
+
+    def verify(self) -> None:
+        names = [axis for axis, _ in self.data.axes]
+        if len(names) != len(set(names)):
+            raise VerifyException("an axis stands twice in the schedule")
+        for axis, factors in self.data.axes:
+            for factor in factors:
+                if factor.extent < 1:
+                    raise VerifyException(f"axis {axis} has a factor of {factor.extent}")
+                if factor.kind is AxisKind.PARALLEL:
+                    raise VerifyException(f"axis {axis}: `parallel` is no choice; a factor says how it is carried out")
+        staged = [staging.buffer for staging in self.data.stage]
+        if len(staged) != len(set(staged)):
+            raise VerifyException("a buffer is staged twice")
+        for staging in self.data.stage:
+            if staging.buffers < 1 or staging.pad < 0:
+                raise VerifyException(f"%{staging.buffer}: buffers is at least 1 and pad not negative")
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> Schedule:
+        axes: list[tuple[str, tuple[Factor, ...]]] = []
+        stage: list[Staging] = []
+
+        def entry() -> None:
+            name = parser.parse_identifier()
+            parser.parse_punctuation("=")
+            if name == "stage":
+                stage.extend(parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: _parse_staging(parser)))
+                return
+            factors = [_parse_factor(parser)]
+            while parser.parse_optional_punctuation("*"):
+                factors.append(_parse_factor(parser))
+            axes.append((name, tuple(factors)))
+
+        parser.parse_comma_separated_list(parser.Delimiter.ANGLE, entry)
+        return Schedule(tuple(axes), tuple(stage))
+
+    def print_parameter(self, printer: Printer) -> None:
+        printer.print_string(f"<{self.data}>")
+
+
+def _parse_factor(parser: AttrParser) -> Factor:
+    extent = parser.parse_integer(allow_boolean=False, allow_negative=False)
+    return Factor(extent, parse_axis_kind(parser))
+
+
+def _parse_staging(parser: AttrParser) -> Staging:
+    buffer = _parse_buffer_name(parser)
+    buffers = parser.parse_integer() if parser.parse_optional_keyword("buffers") else 1
+    asynchronous = parser.parse_optional_keyword("async") is not None
+    pad = parser.parse_integer() if parser.parse_optional_keyword("pad") else 0
+    return Staging(buffer, buffers, asynchronous, pad)
+
+
+def _parse_buffer_name(parser: AttrParser) -> str:
+    # The token is an SSA name, but inside an attribute it names a kernel argument.
+    token = parser._current_token  # pyright: ignore[reportPrivateUsage]
+    if not token.text.startswith("%"):
+        parser.raise_error("expected the name of a buffer, as in %x")
+    parser._consume_token()  # pyright: ignore[reportPrivateUsage]
+    return token.text[1:]

@@ -1,0 +1,501 @@
+"""tile: the first stage that knows the machine. Register tiles are vectors; slabs of buffers are staged in shared memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, StringAttr, UnitAttr, VectorType, i1, i64
+from xdsl.ir import Attribute, Dialect, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
+from xdsl.utils.exceptions import VerifyException
+
+from .axes import THREAD_KINDS, AxisAttr, AxisKind
+from .layouts import SwizzleAttr, memory_space
+from .monoids import MonoidAttr
+from .schedule import ScheduleAttr
+from .syntax import (
+    parse_access,
+    parse_attributes,
+    parse_mask,
+    parse_operands,
+    parse_paren_types,
+    parse_types,
+    print_access,
+    print_attributes,
+    print_mask,
+    print_operands,
+    print_paren_types,
+    print_types,
+    segment_sizes,
+)
+from .types import element_of, index, shape_of, with_element
+from .uop.ranges import verify_access
+from .uop.reduction import verify_monoid_operands
+
+ATOMS: dict[str, tuple[int, int, int]] = {"m16n8k16": (8, 4, 4), "m16n8k8": (4, 2, 4)}
+"""Matrix instruction → registers of a lane that hold A, B and C, in elements."""
+
+
+@irdl_op_definition
+class AxisOp(IRDLOperation):
+    """The position of this thread along one factor of an axis: `%ti = tile.axis i = 8 thread : index`.
+
+    A block, warp, thread or lane factor gives one index; a register factor gives the indices that the thread holds, 0, 1, …, along
+    one dimension of a vector (`vector<2x1xindex>`), every other dimension of which has extent 1.
+    """
+
+    name = "tile.axis"
+
+    axis = prop_def(AxisAttr)
+    result = result_def()
+
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def of(axis: str, extent: int, kind: AxisKind, type: Attribute = index) -> AxisOp:
+        return AxisOp.create(properties={"axis": AxisAttr(axis, extent, kind)}, result_types=(type,))
+
+    @property
+    def extent(self) -> int:
+        return self.axis.extent.data
+
+    def verify_(self) -> None:
+        kind, type = self.axis.axis_kind, self.result.type
+        if kind is AxisKind.REGISTER:
+            shape = shape_of(type)
+            if element_of(type) != index or sorted(shape) != [1] * (len(shape) - 1) + [self.extent]:
+                raise VerifyException(f"a register axis of {self.extent} is a vector of index with that one extent, not {type}")
+        elif kind is not AxisKind.BLOCK and kind not in THREAD_KINDS:
+            raise VerifyException("tile.axis is a block, warp, thread, lane or register factor; serial factors are loops")
+        elif type != index:
+            raise VerifyException(f"a {kind.value} axis gives an index, not {type}")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> AxisOp:
+        axis = AxisAttr.parse_body(parser)
+        attributes = parse_attributes(parser)
+        parser.parse_punctuation(":")
+        return cls.create(properties={"axis": axis}, result_types=(parser.parse_type(),), attributes=attributes)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        self.axis.print_body(printer)
+        print_attributes(printer, self)
+        printer.print_string(" : ")
+        printer.print_attribute(self.result.type)
+
+
+def broadcast_shape(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...] | None:
+    """The shape that scalars and vectors of one rank have together; None when they do not fit."""
+    result: tuple[int, ...] = ()
+    for shape in shapes:
+        if not shape:
+            continue
+        if not result:
+            result = shape
+        elif len(shape) != len(result) or any(1 not in (a, b) and a != b for a, b in zip(shape, result, strict=True)):
+            return None
+        else:
+            result = tuple(max(a, b) for a, b in zip(shape, result, strict=True))
+    return result
+
+
+def verify_tile_access(
+    op: ReadOp | WriteOp, buffer: SSAValue, indices: Sequence[SSAValue], mask: SSAValue | None, value: Attribute
+) -> None:
+    """Indices are `index` or vectors of it whose shapes broadcast to that of the value; so is the mask of bool."""
+    verify_access(op, buffer, indices)
+    if any(element_of(i.type) != index for i in indices):
+        raise VerifyException("an index is `index` or a vector of it")
+    assert isinstance(buffer.type, MemRefType)
+    if element_of(value) != buffer.type.element_type:
+        raise VerifyException(f"a buffer of {buffer.type.element_type} does not hold {element_of(value)}")
+    if broadcast_shape([shape_of(i.type) for i in indices]) is None:
+        raise VerifyException("the shapes of the indices do not fit")
+    if mask is not None and mask.type != with_element(value, i1):
+        raise VerifyException(f"the mask has type {with_element(value, i1)}, not {mask.type}")
+    if op.vector is not None:
+        width, shape = op.vector.value.data, shape_of(value)
+        if width < 2 or not shape or shape[-1] % width:
+            raise VerifyException(f"{value} is not moved in vectors of {width} along its last dimension")
+
+
+@irdl_op_definition
+class ReadOp(IRDLOperation):
+    """Read a register tile: `tile.read %x[%i, %k] mask %ok vector 4 : memref<…>(vector<2x1xindex>, index) -> vector<2x1xf32>`.
+
+    indices: `index` or vectors of it; their shapes broadcast together to that of the result.
+    mask: bools of the result's shape; 0 (or false) where false.
+    vector: that many elements along the last dimension lie side by side and are moved at once.
+    """
+
+    name = "tile.read"
+
+    buffer = operand_def(MemRefType)
+    indices = var_operand_def()
+    mask = opt_operand_def()
+    vector = opt_prop_def(IntegerAttr)
+    result = result_def()
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(MemoryReadEffect())
+
+    @staticmethod
+    def of(
+        buffer: SSAValue, indices: Sequence[SSAValue], type: Attribute, mask: SSAValue | None = None, vector: int | None = None
+    ) -> ReadOp:
+        masks = () if mask is None else (mask,)
+        properties: dict[str, Attribute] = {"operandSegmentSizes": segment_sizes(1, len(indices), len(masks))}
+        if vector is not None:
+            properties["vector"] = IntegerAttr(vector, i64)
+        return ReadOp.create(operands=(buffer, *indices, *masks), result_types=(type,), properties=properties)
+
+    def verify_(self) -> None:
+        verify_tile_access(self, self.buffer, self.indices, self.mask, self.result.type)
+        if broadcast_shape([shape_of(i.type) for i in self.indices]) != shape_of(self.result.type):
+            raise VerifyException(f"the shapes of the indices do not broadcast to that of {self.result.type}")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ReadOp:
+        position = parser.pos
+        buffer, indices = parse_access(parser)
+        mask = parse_mask(parser)
+        vector = parser.parse_integer() if parser.parse_optional_keyword("vector") else None
+        attributes = parse_attributes(parser)
+        parser.parse_punctuation(":")
+        type = parser.parse_type()
+        index_types = parse_paren_types(parser)
+        parser.parse_punctuation("->")
+        result = parser.parse_type()
+        op = cls.of(
+            parser.resolve_operand(buffer, type),
+            parser.resolve_operands(indices, index_types, position),
+            result,
+            None if mask is None else parser.resolve_operand(mask, with_element(result, i1)),
+            vector,
+        )
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        print_access(printer, self.buffer, self.indices)
+        print_mask(printer, self.mask)
+        if self.vector is not None:
+            printer.print_string(f" vector {self.vector.value.data}")
+        print_attributes(printer, self)
+        printer.print_string(" : ")
+        printer.print_attribute(self.buffer.type)
+        print_paren_types(printer, [i.type for i in self.indices])
+        printer.print_string(" -> ")
+        printer.print_attribute(self.result.type)
+
+
+@irdl_op_definition
+class WriteOp(IRDLOperation):
+    """Write a register tile: `tile.write %v, %out[%i, %j] mask %ok : vector<2x2xf32> -> memref<…>(vector<2x1xindex>, …)`.
+
+    As `tile.read`; nothing is written where the mask is false. The indices' shapes broadcast to that of the value.
+    """
+
+    name = "tile.write"
+
+    value = operand_def()
+    buffer = operand_def(MemRefType)
+    indices = var_operand_def()
+    mask = opt_operand_def()
+    vector = opt_prop_def(IntegerAttr)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(MemoryWriteEffect())
+
+    @staticmethod
+    def of(
+        value: SSAValue, buffer: SSAValue, indices: Sequence[SSAValue], mask: SSAValue | None = None, vector: int | None = None
+    ) -> WriteOp:
+        masks = () if mask is None else (mask,)
+        properties: dict[str, Attribute] = {"operandSegmentSizes": segment_sizes(1, 1, len(indices), len(masks))}
+        if vector is not None:
+            properties["vector"] = IntegerAttr(vector, i64)
+        return WriteOp.create(operands=(value, buffer, *indices, *masks), properties=properties)
+
+    def verify_(self) -> None:
+        verify_tile_access(self, self.buffer, self.indices, self.mask, self.value.type)
+        shape = shape_of(self.value.type)
+        if broadcast_shape([shape, *(shape_of(i.type) for i in self.indices)]) != shape:
+            raise VerifyException(f"the shapes of the indices do not broadcast to that of {self.value.type}")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> WriteOp:
+        position = parser.pos
+        value = parser.parse_unresolved_operand()
+        parser.parse_punctuation(",")
+        buffer, indices = parse_access(parser)
+        mask = parse_mask(parser)
+        vector = parser.parse_integer() if parser.parse_optional_keyword("vector") else None
+        attributes = parse_attributes(parser)
+        parser.parse_punctuation(":")
+        value_type = parser.parse_type()
+        parser.parse_punctuation("->")
+        type = parser.parse_type()
+        index_types = parse_paren_types(parser)
+        op = cls.of(
+            parser.resolve_operand(value, value_type),
+            parser.resolve_operand(buffer, type),
+            parser.resolve_operands(indices, index_types, position),
+            None if mask is None else parser.resolve_operand(mask, with_element(value_type, i1)),
+            vector,
+        )
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.value)
+        printer.print_string(", ")
+        print_access(printer, self.buffer, self.indices)
+        print_mask(printer, self.mask)
+        if self.vector is not None:
+            printer.print_string(f" vector {self.vector.value.data}")
+        print_attributes(printer, self)
+        printer.print_string(" : ")
+        printer.print_attribute(self.value.type)
+        printer.print_string(" -> ")
+        printer.print_attribute(self.buffer.type)
+        print_paren_types(printer, [i.type for i in self.indices])
+
+
+@irdl_op_definition
+class StageOp(IRDLOperation):
+    """The block copies the box of a buffer at an origin into shared memory; elements outside the buffer are 0.
+
+    `%s = tile.stage %x[%i, %k] buffers 2 async : memref<16x64xf32> -> memref<16x32xf32, strided<[36, 1]>, "shared">`. The result's
+    shape is the box, its layout where the elements lie (padding, swizzle).
+    buffers: slabs that exist at once; with 2, the loop around copies the next slab while this one is used.
+    async: the copy is asynchronous (cp.async).
+    """
+
+    name = "tile.stage"
+
+    buffer = operand_def(MemRefType)
+    origin = var_operand_def(IndexType)
+    buffers = prop_def(IntegerAttr)
+    asynchronous = opt_prop_def(UnitAttr, prop_name="async")
+    result = result_def(MemRefType)
+
+    @staticmethod
+    def of(
+        buffer: SSAValue, origin: Sequence[SSAValue], type: MemRefType, buffers: int = 1, asynchronous: bool = False
+    ) -> StageOp:
+        properties: dict[str, Attribute] = {"buffers": IntegerAttr(buffers, i64)}
+        if asynchronous:
+            properties["async"] = UnitAttr()
+        return StageOp.create(operands=(buffer, *origin), result_types=(type,), properties=properties)
+
+    def verify_(self) -> None:
+        verify_access(self, self.buffer, self.origin)
+        source, slab = self.buffer.type, self.result.type
+        assert isinstance(source, MemRefType) and isinstance(slab, MemRefType)
+        if memory_space(source) != "global" or memory_space(slab) != "shared":
+            raise VerifyException('a stage copies from a plain memref to one in "shared"')
+        if source.element_type != slab.element_type or len(source.get_shape()) != len(slab.get_shape()):
+            raise VerifyException("a slab has the element type and the rank of its buffer")
+        if self.buffers.value.data < 1:
+            raise VerifyException("a stage has at least one buffer")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> StageOp:
+        position = parser.pos
+        buffer, origin = parse_access(parser)
+        parser.parse_keyword("buffers")
+        buffers = parser.parse_integer()
+        asynchronous = parser.parse_optional_keyword("async") is not None
+        attributes = parse_attributes(parser)
+        parser.parse_punctuation(":")
+        type = parser.parse_type()
+        parser.parse_punctuation("->")
+        slab = parser.parse_type()
+        if not isinstance(slab, MemRefType):
+            parser.raise_error("expected the type of the slab: a memref")
+        op = cls.of(
+            parser.resolve_operand(buffer, type),
+            parser.resolve_operands(origin, [index] * len(origin), position),
+            slab,
+            buffers,
+            asynchronous,
+        )
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        print_access(printer, self.buffer, self.origin)
+        printer.print_string(f" buffers {self.buffers.value.data}")
+        if self.asynchronous is not None:
+            printer.print_string(" async")
+        print_attributes(printer, self)
+        printer.print_string(" : ")
+        printer.print_attribute(self.buffer.type)
+        printer.print_string(" -> ")
+        printer.print_attribute(self.result.type)
+
+
+@irdl_op_definition
+class ReduceAcrossOp(IRDLOperation):
+    """Combine over threads: `tile.reduce_across max %v over %tj : vector<1xf32>`.
+
+    The threads that differ only in the thread axes `over` combine their values, element by element; all of them get the result.
+    """
+
+    name = "tile.reduce_across"
+
+    monoid = prop_def(MonoidAttr)
+    inputs = var_operand_def()
+    over = var_operand_def(IndexType)
+    outputs = var_result_def()
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def of(monoid: str, inputs: Sequence[SSAValue], over: Sequence[SSAValue]) -> ReduceAcrossOp:
+        return ReduceAcrossOp.create(
+            operands=(*inputs, *over),
+            result_types=[value.type for value in inputs],
+            properties={
+                "monoid": MonoidAttr(monoid),
+                "operandSegmentSizes": segment_sizes(len(inputs), len(over)),
+            },
+        )
+
+    def verify_(self) -> None:
+        verify_monoid_operands(self, self.monoid, self.inputs)
+        if not self.over:
+            raise VerifyException("reduce_across goes over at least one thread axis")
+        for axis in self.over:
+            if not isinstance(axis.owner, AxisOp) or axis.owner.axis.axis_kind not in THREAD_KINDS:
+                raise VerifyException("reduce_across goes over warp, thread and lane axes")
+        if [value.type for value in self.inputs] != [result.type for result in self.outputs]:
+            raise VerifyException("reduce_across keeps the types of its inputs")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ReduceAcrossOp:
+        monoid = MonoidAttr.parse_keyword(parser)
+        position = parser.pos
+        inputs = parse_operands(parser)
+        parser.parse_keyword("over")
+        over = parse_operands(parser)
+        attributes = parse_attributes(parser)
+        parser.parse_punctuation(":")
+        types = parse_types(parser)
+        op = cls.of(
+            monoid.data,
+            parser.resolve_operands(inputs, types, position),
+            parser.resolve_operands(over, [index] * len(over), position),
+        )
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(f" {self.monoid.data} ")
+        print_operands(printer, self.inputs)
+        printer.print_string(" over ")
+        print_operands(printer, self.over)
+        print_attributes(printer, self)
+        printer.print_string(" : ")
+        print_types(printer, [value.type for value in self.inputs])
+
+
+@irdl_op_definition
+class MmaOp(IRDLOperation):
+    """D = C + A · B on tensor cores: `tile.mma m16n8k16 %acc, %a, %b : vector<2x2x2xf32>, vector<2x2x2xf16>, vector<2x2x2xf16>`.
+
+    The vectors hold what one lane holds, in the register order of the instruction; leading dimensions repeat it over a larger
+    tile: A has rows of instructions, B columns, the accumulator both or either.
+    """
+
+    name = "tile.mma"
+
+    atom = prop_def(StringAttr)
+    accumulator = operand_def(VectorType)
+    a = operand_def(VectorType)
+    b = operand_def(VectorType)
+    result = result_def(VectorType)
+
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def of(atom: str, accumulator: SSAValue, a: SSAValue, b: SSAValue) -> MmaOp:
+        return MmaOp.create(
+            operands=(accumulator, a, b), result_types=(accumulator.type,), properties={"atom": StringAttr(atom)}
+        )
+
+    def verify_(self) -> None:
+        verify_mma_elements(self.atom.data, self.a.type, self.b.type, self.accumulator.type)
+        if self.result.type != self.accumulator.type:
+            raise VerifyException(f"mma gives {self.accumulator.type}, not {self.result.type}")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> MmaOp:
+        atom = parse_atom(parser)
+        position = parser.pos
+        operands = parse_operands(parser)
+        attributes = parse_attributes(parser)
+        parser.parse_punctuation(":")
+        types = parse_types(parser)
+        values = parser.resolve_operands(operands, types, position)
+        if len(values) != 3:
+            parser.raise_error("mma takes the accumulator, A and B", position)
+        op = cls.of(atom, *values)
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(f" {self.atom.data} ")
+        print_operands(printer, self.operands)
+        print_attributes(printer, self)
+        printer.print_string(" : ")
+        print_types(printer, [value.type for value in self.operands])
+
+
+def parse_atom(parser: Parser) -> str:
+    atom = parser.parse_optional_keyword_in(tuple(ATOMS))
+    if atom is None:
+        parser.raise_error(f"expected a matrix instruction: {', '.join(ATOMS)}")
+    return atom
+
+
+def verify_mma_elements(atom: str, a: Attribute, b: Attribute, c: Attribute) -> None:
+    """Each operand holds a whole number of fragments of the instruction, of element types that it takes."""
+    if atom not in ATOMS:
+        raise VerifyException(f"{atom} is no matrix instruction: {', '.join(ATOMS)}")
+    elements = str(element_of(a)), str(element_of(b)), str(element_of(c))
+    allowed = [("f32", "f32", "f32")] if atom == "m16n8k8" else [("f16", "f16", "f32"), ("bf16", "bf16", "f32")]
+    if elements not in allowed:
+        raise VerifyException(f"{atom} does not multiply {elements[0]} by {elements[1]} into {elements[2]}")
+    for type, registers in zip((a, b, c), ATOMS[atom], strict=True):
+        count = 1
+        for extent in shape_of(type):
+            count *= extent
+        if count == 0 or count % registers:
+            raise VerifyException(f"{type} is no whole number of fragments of {registers} elements")
+
+
+Tile = Dialect(
+    "tile", [AxisOp, ReadOp, WriteOp, StageOp, ReduceAcrossOp, MmaOp], [ScheduleAttr, SwizzleAttr]
+)

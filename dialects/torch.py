@@ -1,0 +1,69 @@
+"""torch: the exported PyTorch graph, one to one, after `run_decompositions()`. Nothing is decided here."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import DictionaryAttr, FunctionType, StringAttr, TensorType
+from xdsl.ir import Dialect
+from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def, var_operand_def, var_result_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from .syntax import parse_attributes, print_attributes, print_operands
+
+
+@irdl_op_definition
+class AtenOp(IRDLOperation):
+    """One call of an ATen overload: `torch.aten "sum.dim_IntList"(%x) {dim = [1]} : (…) -> …`.
+
+    overload: name without `aten.` and without `.default`.
+    operands: its tensors, in schema order; a list of tensors stands as one operand after the other.
+    arguments: its other arguments by schema name. In the place of a tensor argument that is a Python scalar stands the scalar;
+      in the place of a list of tensors, their number; in the place of an absent tensor, nothing.
+    results: its tensors.
+    """
+
+    name = "torch.aten"
+
+    overload = prop_def(StringAttr)
+    arguments = prop_def(DictionaryAttr)
+    tensors = var_operand_def(TensorType)
+    outputs = var_result_def(TensorType)
+
+    def verify_(self) -> None:
+        if not self.overload.data:
+            raise VerifyException("an ATen call names its overload")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> AtenOp:
+        overload = StringAttr(parser.parse_str_literal())
+        position = parser.pos
+        operands = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_unresolved_operand)
+        arguments = DictionaryAttr(parser.parse_optional_attr_dict())
+        attributes = parse_attributes(parser, keyword=True)
+        parser.parse_punctuation(":")
+        type = parser.parse_type()
+        if not isinstance(type, FunctionType):
+            parser.raise_error("expected types of operands and results: `(…) -> …`")
+        return cls.create(
+            operands=parser.resolve_operands(operands, type.inputs.data, position),
+            result_types=type.outputs.data,
+            properties={"overload": overload, "arguments": arguments},
+            attributes=attributes,
+        )
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_attribute(self.overload)
+        printer.print_string("(")
+        print_operands(printer, self.operands)
+        printer.print_string(")")
+        if self.arguments.data:
+            printer.print_string(" ")
+            printer.print_attribute(self.arguments)
+        print_attributes(printer, self, keyword=True)
+        printer.print_string(" : ")
+        printer.print_function_type([x.type for x in self.operands], [x.type for x in self.results])
+
+
+Torch = Dialect("torch", [AtenOp], [])

@@ -1,0 +1,271 @@
+"""Range form: movement has become index arithmetic, and a reduction binds the ranges it goes over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import IndexType, MemRefType, i1
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
+from xdsl.utils.exceptions import VerifyException
+
+from ..axes import AxisAttr
+from ..monoids import MonoidAttr
+from ..syntax import (
+    parse_access,
+    parse_attributes,
+    parse_mask,
+    parse_operands,
+    parse_types,
+    print_access,
+    print_attributes,
+    print_mask,
+    print_operands,
+    print_types,
+    segment_sizes,
+)
+from ..types import index, shape_of
+from .reduction import verify_monoid_operands
+
+
+@irdl_op_definition
+class RangeOp(IRDLOperation):
+    """`%i = uop.range i = 16`: an index that takes the values 0 … extent − 1; it has a name and an extent, no kind.
+
+    What uses it says what it is: a reduction binds it, a store leaves it parallel. Two ranges are never merged.
+    """
+
+    name = "uop.range"
+
+    axis = prop_def(AxisAttr)
+    result = result_def(IndexType)
+
+    @staticmethod
+    def of(axis: str, extent: int) -> RangeOp:
+        return RangeOp.create(properties={"axis": AxisAttr(axis, extent)}, result_types=(index,))
+
+    @property
+    def extent(self) -> int:
+        return self.axis.extent.data
+
+    def verify_(self) -> None:
+        if self.axis.axis_kind is not None:
+            raise VerifyException("a range has no kind: what uses it says what it is")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> RangeOp:
+        axis = AxisAttr.parse_body(parser)
+        return cls.create(properties={"axis": axis}, result_types=(index,), attributes=parse_attributes(parser))
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        self.axis.print_body(printer)
+        print_attributes(printer, self)
+
+
+def verify_access(op: IRDLOperation, buffer: SSAValue, indices: Sequence[SSAValue]) -> None:
+    """One index for each dimension of the buffer."""
+    rank = len(shape_of(buffer.type))
+    if len(indices) != rank:
+        raise VerifyException(f"{op.name} gives {len(indices)} indices to a buffer of rank {rank}")
+
+
+@irdl_op_definition
+class LoadOp(IRDLOperation):
+    """Read one element: `uop.load %x[%i, %j] mask %ok : memref<64x1000xf32>`; 0 (or false) where the mask is false.
+
+    Buffers are not written while a kernel reads them, so a load is pure within it.
+    """
+
+    name = "uop.load"
+
+    buffer = operand_def(MemRefType)
+    indices = var_operand_def(IndexType)
+    mask = opt_operand_def(i1)
+    result = result_def()
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(MemoryReadEffect())
+
+    @staticmethod
+    def of(buffer: SSAValue, indices: Sequence[SSAValue], mask: SSAValue | None = None) -> LoadOp:
+        assert isinstance(buffer.type, MemRefType)
+        masks = () if mask is None else (mask,)
+        return LoadOp.create(
+            operands=(buffer, *indices, *masks),
+            result_types=(buffer.type.element_type,),
+            properties={"operandSegmentSizes": segment_sizes(1, len(indices), len(masks))},
+        )
+
+    def verify_(self) -> None:
+        verify_access(self, self.buffer, self.indices)
+        assert isinstance(self.buffer.type, MemRefType)
+        if self.result.type != self.buffer.type.element_type:
+            raise VerifyException(f"load gives {self.buffer.type.element_type}, not {self.result.type}")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> LoadOp:
+        position = parser.pos
+        buffer, indices = parse_access(parser)
+        mask = parse_mask(parser)
+        attributes = parse_attributes(parser)
+        parser.parse_punctuation(":")
+        type = parser.parse_type()
+        if not isinstance(type, MemRefType):
+            parser.raise_error("expected the type of the buffer: a memref")
+        op = cls.of(
+            parser.resolve_operand(buffer, type),
+            parser.resolve_operands(indices, [index] * len(indices), position),
+            None if mask is None else parser.resolve_operand(mask, i1),
+        )
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        print_access(printer, self.buffer, self.indices)
+        print_mask(printer, self.mask)
+        print_attributes(printer, self)
+        printer.print_string(" : ")
+        printer.print_attribute(self.buffer.type)
+
+
+@irdl_op_definition
+class StoreOp(IRDLOperation):
+    """Write one element: `uop.store %v, %out[%i, %j] mask %ok : memref<64x1000xf32>`; nothing where the mask is false."""
+
+    name = "uop.store"
+
+    value = operand_def()
+    buffer = operand_def(MemRefType)
+    indices = var_operand_def(IndexType)
+    mask = opt_operand_def(i1)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(MemoryWriteEffect())
+
+    @staticmethod
+    def of(value: SSAValue, buffer: SSAValue, indices: Sequence[SSAValue], mask: SSAValue | None = None) -> StoreOp:
+        masks = () if mask is None else (mask,)
+        return StoreOp.create(
+            operands=(value, buffer, *indices, *masks),
+            properties={"operandSegmentSizes": segment_sizes(1, 1, len(indices), len(masks))},
+        )
+
+    def verify_(self) -> None:
+        verify_access(self, self.buffer, self.indices)
+        assert isinstance(self.buffer.type, MemRefType)
+        if self.value.type != self.buffer.type.element_type:
+            raise VerifyException(f"store writes {self.buffer.type.element_type}, not {self.value.type}")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> StoreOp:
+        position = parser.pos
+        value = parser.parse_unresolved_operand()
+        parser.parse_punctuation(",")
+        buffer, indices = parse_access(parser)
+        mask = parse_mask(parser)
+        attributes = parse_attributes(parser)
+        parser.parse_punctuation(":")
+        type = parser.parse_type()
+        if not isinstance(type, MemRefType):
+            parser.raise_error("expected the type of the buffer: a memref")
+        op = cls.of(
+            parser.resolve_operand(value, type.element_type),
+            parser.resolve_operand(buffer, type),
+            parser.resolve_operands(indices, [index] * len(indices), position),
+            None if mask is None else parser.resolve_operand(mask, i1),
+        )
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.value)
+        printer.print_string(", ")
+        print_access(printer, self.buffer, self.indices)
+        print_mask(printer, self.mask)
+        print_attributes(printer, self)
+        printer.print_string(" : ")
+        printer.print_attribute(self.buffer.type)
+
+
+@irdl_op_definition
+class ReduceOp(IRDLOperation):
+    """Combine over ranges: `%s = uop.reduce add %x over %j, %k : f32`. It binds the ranges: its result does not depend on them.
+
+    inputs: one scalar for each of the monoid's values. results: the same types. An empty range gives the identity.
+    """
+
+    name = "uop.reduce"
+
+    monoid = prop_def(MonoidAttr)
+    inputs = var_operand_def()
+    over = var_operand_def(IndexType)
+    outputs = var_result_def()
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def of(monoid: str, inputs: Sequence[SSAValue], over: Sequence[SSAValue]) -> ReduceOp:
+        return ReduceOp.create(
+            operands=(*inputs, *over),
+            result_types=[value.type for value in inputs],
+            properties={
+                "monoid": MonoidAttr(monoid),
+                "operandSegmentSizes": segment_sizes(len(inputs), len(over)),
+            },
+        )
+
+    def verify_(self) -> None:
+        verify_monoid_operands(self, self.monoid, self.inputs)
+        if not self.over:
+            raise VerifyException("a reduction goes over at least one range")
+        for range in self.over:
+            if not isinstance(range.owner, RangeOp):
+                raise VerifyException("a reduction binds the results of uop.range")
+        for value, result in zip(self.inputs, self.outputs, strict=True):
+            if value.type != result.type or shape_of(value.type):
+                raise VerifyException(f"reduce gives scalars of the type of its inputs, not {result.type}")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ReduceOp:
+        monoid = MonoidAttr.parse_keyword(parser)
+        position = parser.pos
+        inputs = parse_operands(parser)
+        parser.parse_keyword("over")
+        over = parse_operands(parser)
+        attributes = parse_attributes(parser)
+        parser.parse_punctuation(":")
+        types: Sequence[Attribute] = parse_types(parser)
+        op = cls.of(
+            monoid.data,
+            parser.resolve_operands(inputs, types, position),
+            parser.resolve_operands(over, [index] * len(over), position),
+        )
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(f" {self.monoid.data} ")
+        print_operands(printer, self.inputs)
+        printer.print_string(" over ")
+        print_operands(printer, self.over)
+        print_attributes(printer, self)
+        printer.print_string(" : ")
+        print_types(printer, [value.type for value in self.inputs])
