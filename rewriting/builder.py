@@ -1,0 +1,151 @@
+"""The builder of pure ops: what is built twice is the same value, and nothing is built without a location."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TypeVar
+
+from xdsl.dialects.builtin import LocationAttr
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from ..dialects.monoids import Number, number_attribute
+from ..dialects.types import element_of, shape_of, with_element, with_shape
+from ..dialects.uop import (
+    ALU_OPS,
+    CastOp,
+    ConstOp,
+    ExpandOp,
+    PermuteOp,
+    ReduceAxisOp,
+    ReshapeOp,
+)
+from .locations import UNKNOWN, fuse_locations
+
+OpT = TypeVar("OpT", bound=Operation)
+
+
+class Builder:
+    """Appends ops to a block (or inserts them before an op), each with the current location.
+
+    Pure ops are hash-consed: the same op on the same operands gives the value that is already there, in this block or one
+    around it, and that value's location becomes the fusion of both. Identity is then equality.
+    """
+
+    def __init__(self, block: Block, before: Operation | None = None, parent: Builder | None = None):
+        self.block = block
+        self.before = before
+        self.parent = parent
+        self.location: LocationAttr = parent.location if parent is not None else UNKNOWN
+        self._known: dict[Hashable, Operation] = {}
+
+    def nested(self, block: Block) -> Builder:
+        """A builder for a block inside an op of this one; it sees what is known here."""
+        return Builder(block, parent=self)
+
+    @contextmanager
+    def at(self, location: LocationAttr) -> Iterator[None]:
+        """New ops get this location."""
+        outer, self.location = self.location, location
+        try:
+            yield
+        finally:
+            self.location = outer
+
+    def insert(self, op: OpT) -> OpT:
+        """Insert an op as it is; it gets the current location if it has none."""
+        if op.location == UNKNOWN:
+            op.location = self.location
+        if self.before is None:
+            self.block.add_op(op)
+        else:
+            self.block.insert_op_before(op, self.before)
+        return op
+
+    def _find(self, key: Hashable) -> Operation | None:
+        scope: Builder | None = self
+        while scope is not None:
+            if (op := scope._known.get(key)) is not None:
+                if op.location != self.location:
+                    op.location = fuse_locations((op.location, self.location))
+                return op
+            scope = scope.parent
+        return None
+
+    def pure(
+        self,
+        cls: type[OpT],
+        operands: Sequence[SSAValue],
+        result_types: Sequence[Attribute],
+        properties: Mapping[str, Attribute] | None = None,
+    ) -> OpT:
+        """The pure op of this class on these operands: the one that is there, or a new one."""
+        properties = properties or {}
+        key = (cls, *operands, *result_types, *sorted(properties.items(), key=_name))
+        if (known := self._find(key)) is not None:
+            assert isinstance(known, cls)
+            return known
+        op = cls.create(  # pyright: ignore[reportUnknownMemberType]
+            operands=operands, result_types=result_types, properties=properties, location=self.location
+        )
+        self._known[key] = op
+        return self.insert(op)
+
+    def pure_like(self, op: Operation, operands: Sequence[SSAValue]) -> Operation:
+        """A pure op without regions again, on other operands of the same types."""
+        return self.pure(type(op), operands, [result.type for result in op.results], op.properties)
+
+    # uop's vocabulary.
+
+    def alu(self, name: str, *operands: SSAValue) -> SSAValue:
+        """An ALU op on operands of one type."""
+        cls = ALU_OPS[name]
+        key = (cls, *operands)
+        if (known := self._find(key)) is not None:
+            return known.results[0]
+        op = cls.build_on(*operands)
+        op.location = self.location
+        self._known[key] = op
+        return self.insert(op).results[0]
+
+    def const(self, value: Number, type: Attribute) -> SSAValue:
+        """A scalar constant."""
+        return self.pure(ConstOp, (), (type,), {"value": number_attribute(value, type)}).results[0]
+
+    def constant_like(self, value: Number, like: SSAValue) -> SSAValue:
+        """The number as a value of the type of `like`: a scalar constant, expanded."""
+        return self.expand(self.const(value, element_of(like.type)), like.type)
+
+    def cast(self, value: SSAValue, element: Attribute) -> SSAValue:
+        """`value` with another element type; itself if it has that type."""
+        if element_of(value.type) == element:
+            return value
+        return self.pure(CastOp, (value,), (with_element(value.type, element),)).results[0]
+
+    def expand(self, value: SSAValue, type: Attribute) -> SSAValue:
+        """`value` repeated to `type`; itself if it has that type."""
+        if value.type == type:
+            return value
+        return self.pure(ExpandOp, (value,), (type,)).results[0]
+
+    def reshape(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
+        """`value` under another shape; itself if it has that shape."""
+        if shape_of(value.type) == tuple(shape):
+            return value
+        return self.pure(ReshapeOp, (value,), (with_shape(value.type, shape),)).results[0]
+
+    def permute(self, value: SSAValue, order: Sequence[int]) -> SSAValue:
+        """`value` with its axes reordered; itself if the order is the one it has."""
+        if list(order) == list(range(len(order))):
+            return value
+        op = PermuteOp.of(value, order)
+        return self.pure(PermuteOp, (value,), (op.result.type,), op.properties).results[0]
+
+    def reduce_axis(self, monoid: str, values: Sequence[SSAValue], axes: Sequence[int]) -> Sequence[SSAValue]:
+        """`values` combined along `axes`, which stay with extent 1."""
+        op = ReduceAxisOp.of(monoid, values, axes)
+        return self.pure(ReduceAxisOp, values, [result.type for result in op.results], op.properties).results
+
+
+def _name(item: tuple[str, Attribute]) -> str:
+    return item[0]
