@@ -1,0 +1,82 @@
+"""Named pipelines: `--uop-to-cuda='arch=sm_90'` is short for the text that this file spells out.
+
+`STAGES` is the compiler in one table: the forms of a program from PyTorch to the GPU, and the passes that lead
+from each form to the next. `uop-opt` and `uop` both read it.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from .pass_options import print_values
+from .pipeline_text import Option, PassSpec
+
+
+@dataclass(frozen=True)
+class Step:
+    """A pass in a named pipeline; `forwards` are the options of the pipeline that it is given."""
+
+    name: str
+    forwards: tuple[str, ...] = ()
+
+    def spell(self, options: "CompileOptions") -> str:
+        """The step as text, `choose-schedule{arch=sm_90}`."""
+        values = tuple(Option(name, print_values(getattr(options, name))) for name in self.forwards)
+        return str(PassSpec(self.name, values))
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A form of the program that can be printed, stored and continued, and the steps that make it from the last."""
+
+    name: str
+    steps: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True)
+class CompileOptions:
+    """Options of the pipelines that compile.
+
+    arch:  the GPU architecture to compile for
+    after: the form that the input has: only the passes after this stage are run ('' runs all)
+    to:    the stage to stop at ('' runs all)
+    """
+
+    arch: str = "sm_90"
+    after: str = ""
+    to: str = ""
+
+
+STAGES: tuple[Stage, ...] = (
+    Stage("torch"),
+    Stage("uop", (Step("convert-torch-to-uop"), Step("uop-simplify"))),
+    Stage("partition", (Step("uop-partition"),)),
+    Stage("range", (Step("uop-rangeify"), Step("uop-simplify"))),
+    Stage("loop", (Step("convert-uop-to-loop"),)),
+    Stage("tile", (Step("choose-schedule", ("arch",)), Step("convert-loop-to-tile"))),
+    Stage("gpu-kernel", (Step("convert-tile-to-gpu-kernel", ("arch",)),)),
+)
+
+
+def stage_index(name: str) -> int:
+    """The place of the stage in `STAGES`. Raises `ValueError` naming the stages there are."""
+    names = [stage.name for stage in STAGES]
+    if name not in names:
+        raise ValueError(f"unknown stage '{name}' (the stages are {', '.join(names)})")
+    return names.index(name)
+
+
+def stages_between(after: str = "", to: str = "") -> Sequence[Stage]:
+    """The stages to run on a program in the form `after`, up to and including `to`."""
+    first = stage_index(after) + 1 if after else 0
+    last = stage_index(to) + 1 if to else len(STAGES)
+    return STAGES[first:last]
+
+
+def uop_to_cuda(options: CompileOptions) -> str:
+    """From any stage to `gpu-kernel`, what `-t cuda` prints."""
+    steps = [step for stage in stages_between(options.after, options.to) for step in stage.steps]
+    return ",".join(step.spell(options) for step in steps)
+
+
+# Name → the pipeline's text for given options.
+NAMED_PIPELINES: dict[str, Callable[[CompileOptions], str]] = {"uop-to-cuda": uop_to_cuda}

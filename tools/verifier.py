@@ -1,0 +1,57 @@
+"""Verification that says which operation is wrong, SSA dominance included."""
+
+from xdsl.ir import Block, Operation
+from xdsl.traits import NoTerminator
+from xdsl.utils.exceptions import VerifyException
+
+from .dominance import verify_dominance
+from .pipeline import PassInstrumentation, PassRun
+
+
+class InvalidOperation(VerifyException):
+    """`op` does not verify."""
+
+    def __init__(self, op: Operation, message: str) -> None:
+        super().__init__(message)
+        self.op = op
+
+
+def verify_ir(root: Operation) -> None:
+    """Verify `root` and all that it holds, as `root.verify()` does, then dominance.
+
+    Raises `InvalidOperation` or `DominanceError`; both are `VerifyException`s that know the operation.
+    """
+    _verify_op(root)
+    verify_dominance(root)
+
+
+class VerifyEach(PassInstrumentation):
+    """Verifies what each pass leaves."""
+
+    def after_pass(self, run: PassRun) -> None:
+        for op in run.ops:
+            verify_ir(op)
+
+
+def _verify_op(op: Operation) -> None:
+    for region in op.regions:
+        for block in region.blocks:
+            _verify_block(block, op)
+    # xDSL's own message is followed by a print of the whole module, and does not tell which operation failed.
+    try:
+        op.verify(verify_nested_ops=False)
+    except VerifyException as error:
+        raise InvalidOperation(op, str(error)) from error
+    except ValueError as error:  # an operand that was erased
+        raise InvalidOperation(op, str(error)) from error
+
+
+def _verify_block(block: Block, parent: Operation) -> None:
+    for op in block.ops:
+        if op.parent is not block:
+            raise InvalidOperation(op, "the operation's parent is not the block that holds it")
+        _verify_op(op)
+    if block.first_op is None and not parent.has_trait(NoTerminator):
+        region = block.parent
+        if region is not None and region.first_block is region.last_block:
+            raise InvalidOperation(parent, "an empty block: the region needs at least a terminator")
