@@ -1,0 +1,58 @@
+"""gpu_kernel: hardware primitives. Everything is decided; the CUDA printer is a one-to-one walk."""
+
+from xdsl.ir import Dialect
+
+from .control import BarrierOp, BlockIdOp, ForOp, IfOp, KernelOp, LaneIdOp, ThreadIdOp, WarpBarrierOp
+from .memory import AllocOp, AsyncCommitOp, AsyncCopyOp, AsyncWaitOp, AtomicOp, LdmatrixOp, LoadOp, StoreOp
+from .target import ARCHITECTURES, DEFAULT_ARCHITECTURE, Architecture
+from .warp import MmaOp, ShuffleOp
+
+GPUKernel = Dialect(
+    "gpu_kernel",
+    [
+        KernelOp,
+        BlockIdOp,
+        ThreadIdOp,
+        LaneIdOp,
+        ForOp,
+        IfOp,
+        BarrierOp,
+        WarpBarrierOp,
+        AllocOp,
+        LoadOp,
+        StoreOp,
+        AtomicOp,
+        AsyncCopyOp,
+        AsyncCommitOp,
+        AsyncWaitOp,
+        LdmatrixOp,
+        ShuffleOp,
+        MmaOp,
+    ],
+    [],
+)
+
+__all__ = [
+    "ARCHITECTURES",
+    "DEFAULT_ARCHITECTURE",
+    "AllocOp",
+    "Architecture",
+    "AsyncCommitOp",
+    "AsyncCopyOp",
+    "AsyncWaitOp",
+    "AtomicOp",
+    "BarrierOp",
+    "BlockIdOp",
+    "ForOp",
+    "GPUKernel",
+    "IfOp",
+    "KernelOp",
+    "LaneIdOp",
+    "LdmatrixOp",
+    "LoadOp",
+    "MmaOp",
+    "ShuffleOp",
+    "StoreOp",
+    "ThreadIdOp",
+    "WarpBarrierOp",
+]

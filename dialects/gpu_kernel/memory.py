@@ -1,0 +1,438 @@
+"""Memory of a kernel: arrays, loads and stores, asynchronous copies, atomics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar, TypeVar
+
+from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, UnitAttr, VectorType, i1, i64
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
+from xdsl.utils.exceptions import VerifyException
+
+from ..layouts import memory_space
+from ..monoids import MonoidAttr
+from ..syntax import (
+    parse_access,
+    parse_attributes,
+    parse_mask,
+    print_access,
+    print_attributes,
+    print_mask,
+    segment_sizes,
+)
+from ..types import byte_width, element_of, index, shape_of
+from ..uop.ranges import verify_access
+from ..uop.reduction import verify_monoid_operands
+from .target import VECTOR_BYTES
+
+
+@irdl_op_definition
+class AllocOp(IRDLOperation):
+    """An array of this thread's registers, or of the block's shared memory: `gpu_kernel.alloc : memref<2x2xf32, "register">`."""
+
+    name = "gpu_kernel.alloc"
+
+    result = result_def(MemRefType)
+
+    @staticmethod
+    def of(type: MemRefType) -> AllocOp:
+        return AllocOp.create(result_types=(type,))
+
+    def verify_(self) -> None:
+        if memory_space(self.result.type) not in ("register", "shared"):
+            raise VerifyException('an array is in "register" or "shared"')
+
+    @classmethod
+    def parse(cls, parser: Parser) -> AllocOp:
+        attributes = parse_attributes(parser)
+        parser.parse_punctuation(":")
+        return cls.create(result_types=(parser.parse_type(),), attributes=attributes)
+
+    def print(self, printer: Printer) -> None:
+        print_attributes(printer, self)
+        printer.print_string(" : ")
+        printer.print_attribute(self.result.type)
+
+
+def _verify_moved(op: LoadOp | StoreOp, type: Attribute) -> None:
+    """A scalar, or a vector of one dimension that one instruction moves, of the buffer's element type."""
+    buffer = op.buffer.type
+    assert isinstance(buffer, MemRefType)
+    if element_of(type) != buffer.element_type:
+        raise VerifyException(f"a buffer of {buffer.element_type} does not hold {type}")
+    shape = shape_of(type)
+    if not shape:
+        return
+    size = byte_width(element_of(type)) * shape[0]
+    if len(shape) != 1 or (memory_space(buffer) != "register" and size not in VECTOR_BYTES):
+        raise VerifyException(f"{type} is not moved by one instruction: it takes 2, 4, 8 or 16 bytes")
+
+
+@irdl_op_definition
+class LoadOp(IRDLOperation):
+    """Load a scalar or a vector: `gpu_kernel.load %x[%i] mask %ok : memref<1024xf32> -> vector<4xf32>`; 0 where the mask is false.
+
+    indices: one for each dimension of the buffer. A vector begins there and goes along the last dimension.
+    """
+
+    name = "gpu_kernel.load"
+
+    buffer = operand_def(MemRefType)
+    indices = var_operand_def(IndexType)
+    mask = opt_operand_def(i1)
+    result = result_def()
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(MemoryReadEffect())
+
+    @staticmethod
+    def of(
+        buffer: SSAValue, indices: Sequence[SSAValue], mask: SSAValue | None = None, type: Attribute | None = None
+    ) -> LoadOp:
+        masks = () if mask is None else (mask,)
+        return LoadOp.create(
+            operands=(buffer, *indices, *masks),
+            result_types=(element_of(buffer.type) if type is None else type,),
+            properties={"operandSegmentSizes": segment_sizes(1, len(indices), len(masks))},
+        )
+
+    def verify_(self) -> None:
+        verify_access(self, self.buffer, self.indices)
+        _verify_moved(self, self.result.type)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> LoadOp:
+        position = parser.pos
+        buffer, indices = parse_access(parser)
+        mask = parse_mask(parser)
+        attributes = parse_attributes(parser)
+        parser.parse_punctuation(":")
+        type = parser.parse_type()
+        parser.parse_punctuation("->")
+        op = cls.of(
+            parser.resolve_operand(buffer, type),
+            parser.resolve_operands(indices, [index] * len(indices), position),
+            None if mask is None else parser.resolve_operand(mask, i1),
+            parser.parse_type(),
+        )
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        print_access(printer, self.buffer, self.indices)
+        print_mask(printer, self.mask)
+        print_attributes(printer, self)
+        printer.print_string(" : ")
+        printer.print_attribute(self.buffer.type)
+        printer.print_string(" -> ")
+        printer.print_attribute(self.result.type)
+
+
+@irdl_op_definition
+class StoreOp(IRDLOperation):
+    """Store a scalar or a vector: `gpu_kernel.store %v, %out[%i] mask %ok : vector<4xf32> -> memref<1024xf32>`."""
+
+    name = "gpu_kernel.store"
+
+    value = operand_def()
+    buffer = operand_def(MemRefType)
+    indices = var_operand_def(IndexType)
+    mask = opt_operand_def(i1)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(MemoryWriteEffect())
+
+    @staticmethod
+    def of(value: SSAValue, buffer: SSAValue, indices: Sequence[SSAValue], mask: SSAValue | None = None) -> StoreOp:
+        masks = () if mask is None else (mask,)
+        return StoreOp.create(
+            operands=(value, buffer, *indices, *masks),
+            properties={"operandSegmentSizes": segment_sizes(1, 1, len(indices), len(masks))},
+        )
+
+    def verify_(self) -> None:
+        verify_access(self, self.buffer, self.indices)
+        _verify_moved(self, self.value.type)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> StoreOp:
+        return _parse_write(parser, cls.of)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        _print_write(printer, self)
+
+
+@irdl_op_definition
+class AtomicOp(IRDLOperation):
+    """Combine a scalar into memory in one step: `gpu_kernel.atomic add %v, %out[%i] mask %ok : f32 -> memref<16xf32>`."""
+
+    name = "gpu_kernel.atomic"
+
+    MONOIDS: ClassVar = ("add", "max", "min", "and", "or")
+
+    monoid = prop_def(MonoidAttr)
+    value = operand_def()
+    buffer = operand_def(MemRefType)
+    indices = var_operand_def(IndexType)
+    mask = opt_operand_def(i1)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+
+    @staticmethod
+    def of(
+        monoid: str, value: SSAValue, buffer: SSAValue, indices: Sequence[SSAValue], mask: SSAValue | None = None
+    ) -> AtomicOp:
+        masks = () if mask is None else (mask,)
+        return AtomicOp.create(
+            operands=(value, buffer, *indices, *masks),
+            properties={
+                "monoid": MonoidAttr(monoid),
+                "operandSegmentSizes": segment_sizes(1, 1, len(indices), len(masks)),
+            },
+        )
+
+    def verify_(self) -> None:
+        verify_access(self, self.buffer, self.indices)
+        if self.monoid.data not in self.MONOIDS:
+            raise VerifyException(f"there is no atomic {self.monoid.data}: {', '.join(self.MONOIDS)}")
+        verify_monoid_operands(self, self.monoid, [self.value])
+        if memory_space(self.buffer.type) == "register":
+            raise VerifyException("registers are private: nothing in them needs an atomic")
+        if self.value.type != element_of(self.buffer.type):
+            raise VerifyException(f"a buffer of {element_of(self.buffer.type)} does not hold {self.value.type}")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> AtomicOp:
+        monoid = MonoidAttr.parse_keyword(parser).data
+        return _parse_write(parser, lambda value, buffer, indices, mask: cls.of(monoid, value, buffer, indices, mask))
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(f" {self.monoid.data} ")
+        _print_write(printer, self)
+
+
+def _print_write(printer: Printer, op: StoreOp | AtomicOp) -> None:
+    printer.print_ssa_value(op.value)
+    printer.print_string(", ")
+    print_access(printer, op.buffer, op.indices)
+    print_mask(printer, op.mask)
+    print_attributes(printer, op)
+    printer.print_string(" : ")
+    printer.print_attribute(op.value.type)
+    printer.print_string(" -> ")
+    printer.print_attribute(op.buffer.type)
+
+
+WriteT = TypeVar("WriteT", StoreOp, AtomicOp)
+
+
+def _parse_write(
+    parser: Parser, build: Callable[[SSAValue, SSAValue, Sequence[SSAValue], SSAValue | None], WriteT]
+) -> WriteT:
+    position = parser.pos
+    value = parser.parse_unresolved_operand()
+    parser.parse_punctuation(",")
+    buffer, indices = parse_access(parser)
+    mask = parse_mask(parser)
+    attributes = parse_attributes(parser)
+    parser.parse_punctuation(":")
+    value_type = parser.parse_type()
+    parser.parse_punctuation("->")
+    op = build(
+        parser.resolve_operand(value, value_type),
+        parser.resolve_operand(buffer, parser.parse_type()),
+        parser.resolve_operands(indices, [index] * len(indices), position),
+        None if mask is None else parser.resolve_operand(mask, i1),
+    )
+    op.attributes.update(attributes)
+    return op
+
+
+@irdl_op_definition
+class AsyncCopyOp(IRDLOperation):
+    """Copy to shared memory without waiting (cp.async), zeros where the mask is false:
+    `gpu_kernel.async_copy %x[%i] to %x_s[%j] width 4 mask %ok : memref<1024xf32> to memref<1152xf32, "shared">`.
+
+    width: elements; 4, 8 or 16 bytes. Both places are multiples of that many bytes.
+    """
+
+    name = "gpu_kernel.async_copy"
+
+    width = prop_def(IntegerAttr)
+    source = operand_def(MemRefType)
+    source_index = operand_def(IndexType)
+    target = operand_def(MemRefType)
+    target_index = operand_def(IndexType)
+    mask = opt_operand_def(i1)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    @staticmethod
+    def of(
+        source: SSAValue,
+        source_index: SSAValue,
+        target: SSAValue,
+        target_index: SSAValue,
+        width: int = 1,
+        mask: SSAValue | None = None,
+    ) -> AsyncCopyOp:
+        masks = () if mask is None else (mask,)
+        return AsyncCopyOp.create(
+            operands=(source, source_index, target, target_index, *masks),
+            properties={
+                "width": IntegerAttr(width, i64),
+                "operandSegmentSizes": segment_sizes(1, 1, 1, 1, len(masks)),
+            },
+        )
+
+    @property
+    def bytes(self) -> int:
+        return self.width.value.data * byte_width(element_of(self.source.type))
+
+    def verify_(self) -> None:
+        source, target = self.source.type, self.target.type
+        if memory_space(source) != "global" or memory_space(target) != "shared":
+            raise VerifyException('an asynchronous copy goes from a plain memref to one in "shared"')
+        if element_of(source) != element_of(target) or len(shape_of(source)) != 1 or len(shape_of(target)) != 1:
+            raise VerifyException("an asynchronous copy goes between flat buffers of one element type")
+        if self.bytes not in (4, 8, 16):
+            raise VerifyException(f"an asynchronous copy moves 4, 8 or 16 bytes, not {self.bytes}")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> AsyncCopyOp:
+        source, (source_index,) = parse_access(parser)
+        parser.parse_keyword("to")
+        target, (target_index,) = parse_access(parser)
+        parser.parse_keyword("width")
+        width = parser.parse_integer()
+        mask = parse_mask(parser)
+        attributes = parse_attributes(parser)
+        parser.parse_punctuation(":")
+        source_type = parser.parse_type()
+        parser.parse_keyword("to")
+        target_type = parser.parse_type()
+        op = cls.of(
+            parser.resolve_operand(source, source_type),
+            parser.resolve_operand(source_index, index),
+            parser.resolve_operand(target, target_type),
+            parser.resolve_operand(target_index, index),
+            width,
+            None if mask is None else parser.resolve_operand(mask, i1),
+        )
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        print_access(printer, self.source, [self.source_index])
+        printer.print_string(" to ")
+        print_access(printer, self.target, [self.target_index])
+        printer.print_string(f" width {self.width.value.data}")
+        print_mask(printer, self.mask)
+        print_attributes(printer, self)
+        printer.print_string(" : ")
+        printer.print_attribute(self.source.type)
+        printer.print_string(" to ")
+        printer.print_attribute(self.target.type)
+
+
+@irdl_op_definition
+class AsyncCommitOp(IRDLOperation):
+    """Close the group of this thread's asynchronous copies so far."""
+
+    name = "gpu_kernel.async_commit"
+    assembly_format = "attr-dict"
+
+
+@irdl_op_definition
+class AsyncWaitOp(IRDLOperation):
+    """Wait until at most `pending` of this thread's groups are under way. Other threads see the data after a barrier."""
+
+    name = "gpu_kernel.async_wait"
+
+    pending = prop_def(IntegerAttr.constr(i64))
+    assembly_format = "$pending attr-dict"
+
+    @staticmethod
+    def of(pending: int) -> AsyncWaitOp:
+        return AsyncWaitOp.create(properties={"pending": IntegerAttr(pending, i64)})
+
+    def verify_(self) -> None:
+        if self.pending.value.data < 0:
+            raise VerifyException("pending is not negative")
+
+
+@irdl_op_definition
+class LdmatrixOp(IRDLOperation):
+    """Load 8×8 matrices of 16-bit elements as matrix fragments: `gpu_kernel.ldmatrix %s[%i] trans : memref<…xf16, "shared"> -> vector<8xf16>`.
+
+    The index of lane `l` is the first of 8 consecutive elements: row `l mod 8` of matrix `l ÷ 8`. A lane receives two elements of
+    each of 1, 2 or 4 matrices. trans: each matrix is transposed.
+    """
+
+    name = "gpu_kernel.ldmatrix"
+
+    buffer = operand_def(MemRefType)
+    offset = operand_def(IndexType)
+    transposed = opt_prop_def(UnitAttr, prop_name="trans")
+    result = result_def(VectorType)
+
+    traits = traits_def(MemoryReadEffect())
+
+    @staticmethod
+    def of(buffer: SSAValue, offset: SSAValue, type: VectorType, transposed: bool = False) -> LdmatrixOp:
+        properties: dict[str, Attribute] = {"trans": UnitAttr()} if transposed else {}
+        return LdmatrixOp.create(operands=(buffer, offset), result_types=(type,), properties=properties)
+
+    def verify_(self) -> None:
+        buffer, type = self.buffer.type, self.result.type
+        if memory_space(buffer) != "shared" or len(shape_of(buffer)) != 1:
+            raise VerifyException('ldmatrix reads a flat buffer in "shared"')
+        if element_of(type) != element_of(buffer) or byte_width(element_of(type)) != 2:
+            raise VerifyException("ldmatrix loads 16-bit elements of its buffer")
+        if shape_of(type) not in ((2,), (4,), (8,)):
+            raise VerifyException(f"a lane receives 2, 4 or 8 elements, not {type}")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> LdmatrixOp:
+        buffer, (offset,) = parse_access(parser)
+        transposed = parser.parse_optional_keyword("trans") is not None
+        attributes = parse_attributes(parser)
+        parser.parse_punctuation(":")
+        type = parser.parse_type()
+        parser.parse_punctuation("->")
+        result = parser.parse_type()
+        if not isinstance(result, VectorType):
+            parser.raise_error("expected a vector")
+        op = cls.of(parser.resolve_operand(buffer, type), parser.resolve_operand(offset, index), result, transposed)
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        print_access(printer, self.buffer, [self.offset])
+        if self.transposed is not None:
+            printer.print_string(" trans")
+        print_attributes(printer, self)
+        printer.print_string(" : ")
+        printer.print_attribute(self.buffer.type)
+        printer.print_string(" -> ")
+        printer.print_attribute(self.result.type)
