@@ -6,19 +6,27 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
-from xdsl.dialects.builtin import LocationAttr
+from xdsl.dialects.builtin import IntegerAttr, LocationAttr, TensorType, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from ..dialects.monoids import Number, number_attribute
+from ..dialects.monoids import MonoidAttr, Number, number_attribute
+from ..dialects.syntax import integers
 from ..dialects.types import element_of, shape_of, with_element, with_shape
 from ..dialects.uop import (
     ALU_OPS,
     CastOp,
     ConstOp,
     ExpandOp,
+    FlipOp,
+    GatherOp,
+    IotaOp,
+    PadOp,
     PermuteOp,
     ReduceAxisOp,
     ReshapeOp,
+    ScanOp,
+    ScatterOp,
+    ShrinkOp,
 )
 from .locations import UNKNOWN, fuse_locations
 
@@ -138,13 +146,68 @@ class Builder:
         """`value` with its axes reordered; itself if the order is the one it has."""
         if list(order) == list(range(len(order))):
             return value
-        op = PermuteOp.of(value, order)
-        return self.pure(PermuteOp, (value,), (op.result.type,), op.properties).results[0]
+        shape = shape_of(value.type)
+        type = with_shape(value.type, [shape[axis] for axis in order])
+        return self.pure(PermuteOp, (value,), (type,), {"order": integers(order)}).results[0]
+
+    def pad(self, value: SSAValue, low: Sequence[int], high: Sequence[int]) -> SSAValue:
+        """`value` with zeros (or false) in front of and behind each axis; itself if there are none."""
+        if not any((*low, *high)):
+            return value
+        shape = [a + n + b for a, n, b in zip(low, shape_of(value.type), high, strict=True)]
+        properties = {"low": integers(low), "high": integers(high)}
+        return self.pure(PadOp, (value,), (with_shape(value.type, shape),), properties).results[0]
+
+    def shrink(
+        self,
+        value: SSAValue,
+        offsets: Sequence[int],
+        shape: Sequence[int],
+        strides: Sequence[int] | None = None,
+    ) -> SSAValue:
+        """Of each axis `shape` elements from `offsets` on, `strides` apart; `value` itself if that is all."""
+        if shape_of(value.type) == tuple(shape):
+            return value
+        properties: dict[str, Attribute] = {"offsets": integers(offsets)}
+        if strides is not None and any(step != 1 for step in strides):
+            properties["strides"] = integers(strides)
+        return self.pure(ShrinkOp, (value,), (with_shape(value.type, shape),), properties).results[0]
+
+    def flip(self, value: SSAValue, axes: Sequence[int]) -> SSAValue:
+        """`value` with axes turned round; itself if there are none."""
+        if not axes:
+            return value
+        return self.pure(FlipOp, (value,), (value.type,), {"axes": integers(sorted(axes))}).results[0]
+
+    def iota(self, count: int, element: Attribute) -> SSAValue:
+        """The tensor 0, 1, …, count − 1."""
+        return self.pure(IotaOp, (), (TensorType(element, [count]),)).results[0]
+
+    def gather(self, value: SSAValue, indices: SSAValue, axis: int) -> SSAValue:
+        """Elements of `value` chosen by `indices` along one axis."""
+        type = with_shape(value.type, shape_of(indices.type))
+        return self.pure(GatherOp, (value, indices), (type,), {"axis": IntegerAttr(axis, i64)}).results[0]
+
+    def scatter(
+        self, value: SSAValue, indices: SSAValue, updates: SSAValue, axis: int, monoid: str | None = None
+    ) -> SSAValue:
+        """`value` with `updates` put at, or with a monoid combined into, places that `indices` name on an axis."""
+        properties: dict[str, Attribute] = {"axis": IntegerAttr(axis, i64)}
+        if monoid is not None:
+            properties["monoid"] = MonoidAttr(monoid)
+        return self.pure(ScatterOp, (value, indices, updates), (value.type,), properties).results[0]
+
+    def scan(self, monoid: str, values: Sequence[SSAValue], axis: int) -> Sequence[SSAValue]:
+        """`values` combined with all that stand before them along one axis."""
+        properties = {"monoid": MonoidAttr(monoid), "axis": IntegerAttr(axis, i64)}
+        return self.pure(ScanOp, values, [value.type for value in values], properties).results
 
     def reduce_axis(self, monoid: str, values: Sequence[SSAValue], axes: Sequence[int]) -> Sequence[SSAValue]:
         """`values` combined along `axes`, which stay with extent 1."""
-        op = ReduceAxisOp.of(monoid, values, axes)
-        return self.pure(ReduceAxisOp, values, [result.type for result in op.results], op.properties).results
+        shape = [1 if axis in axes else n for axis, n in enumerate(shape_of(values[0].type))]
+        types = [with_shape(value.type, shape) for value in values]
+        properties = {"monoid": MonoidAttr(monoid), "axes": integers(axes)}
+        return self.pure(ReduceAxisOp, values, types, properties).results
 
 
 def _name(item: tuple[str, Attribute]) -> str:
