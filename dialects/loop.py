@@ -50,7 +50,10 @@ class ForOp(IRDLOperation):
 
     @staticmethod
     def of(
-        axis: AxisAttr, monoids: Sequence[str] = (), state_types: Sequence[Attribute] = (), inits: Sequence[SSAValue] = ()
+        axis: AxisAttr,
+        monoids: Sequence[str] = (),
+        state_types: Sequence[Attribute] = (),
+        inits: Sequence[SSAValue] = (),
     ) -> ForOp:
         """The loop with an empty body, whose block takes the index and then the state."""
         return ForOp.create(
@@ -267,8 +270,6 @@ class YieldOp(IRDLOperation):
         print_attributes(printer, self)
         printer.print_string(" : ")
         print_types(printer, [value.type for value in self.operands])
-
-
 
 
 Loop = Dialect("loop", [ForOp, ReduceOp, YieldOp], [])

@@ -61,7 +61,9 @@ def greatest(element: Attribute) -> Number:
     return float("inf") if is_float(element) else bool(1) if is_bool(element) else integer_bounds(element)[1]
 
 
-def _simple(name: str, op: str, summary: str, accepts: Callable[[Attribute], bool], identity: Callable[[Attribute], Number]) -> Monoid:
+def _simple(
+    name: str, op: str, summary: str, accepts: Callable[[Attribute], bool], identity: Callable[[Attribute], Number]
+) -> Monoid:
     return Monoid(
         name,
         summary,
@@ -138,12 +140,46 @@ def _rows() -> list[Monoid]:
         _simple("mul", "mul", "product", _is_number, lambda t: 1.0 if is_float(t) else 1),
         _simple("max", "max", "greatest; NaN if any is NaN", lambda t: is_float(t) or is_bits(t), least),
         _simple("min", "min", "least; NaN if any is NaN", lambda t: is_float(t) or is_bits(t), greatest),
-        _simple("and", "and", "all bits set in every element; of bools, all", is_bits, lambda t: True if is_bool(t) else -1 if integer_bounds(t)[0] < 0 else integer_bounds(t)[1]),
+        _simple(
+            "and",
+            "and",
+            "all bits set in every element; of bools, all",
+            is_bits,
+            lambda t: True if is_bool(t) else -1 if integer_bounds(t)[0] < 0 else integer_bounds(t)[1],
+        ),
         _simple("or", "or", "bits set in any element; of bools, any", is_bits, lambda t: False if is_bool(t) else 0),
-        Monoid("argmax", "greatest and its first index; NaN counts as greatest", 2, is_arg, lambda t: (least(t[0]), integer_bounds(t[1])[1]), _combine_arg("gt")),
-        Monoid("argmin", "least and its first index; NaN counts as least", 2, is_arg, lambda t: (greatest(t[0]), integer_bounds(t[1])[1]), _combine_arg("lt")),
-        Monoid("welford", "mean, sum of squared deviations, count", 3, all_one_float, lambda t: (0.0, 0.0, 0.0), _combine_welford),
-        Monoid("online_softmax", "maximum and sum of exp(value − maximum)", 2, all_one_float, lambda t: (float("-inf"), 0.0), _combine_online_softmax),
+        Monoid(
+            "argmax",
+            "greatest and its first index; NaN counts as greatest",
+            2,
+            is_arg,
+            lambda t: (least(t[0]), integer_bounds(t[1])[1]),
+            _combine_arg("gt"),
+        ),
+        Monoid(
+            "argmin",
+            "least and its first index; NaN counts as least",
+            2,
+            is_arg,
+            lambda t: (greatest(t[0]), integer_bounds(t[1])[1]),
+            _combine_arg("lt"),
+        ),
+        Monoid(
+            "welford",
+            "mean, sum of squared deviations, count",
+            3,
+            all_one_float,
+            lambda t: (0.0, 0.0, 0.0),
+            _combine_welford,
+        ),
+        Monoid(
+            "online_softmax",
+            "maximum and sum of exp(value − maximum)",
+            2,
+            all_one_float,
+            lambda t: (float("-inf"), 0.0),
+            _combine_online_softmax,
+        ),
     ]
 
 

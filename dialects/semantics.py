@@ -295,7 +295,9 @@ def _rows() -> list[Semantics]:
         float_unary("ceil", "least whole number not below x", lambda np, x: np.ceil(x)),
         float_unary("round", "nearest whole number, ties to even", _float_round, "rint"),
         float_unary("trunc", "whole part", lambda np, x: np.trunc(x)),
-        Semantics("not", 1, "bits", "complement of every bit; of a bool, not", _not, {"int": "({T})(~{0})", "bool": "!{0}"}),
+        Semantics(
+            "not", 1, "bits", "complement of every bit; of a bool, not", _not, {"int": "({T})(~{0})", "bool": "!{0}"}
+        ),
         Semantics(
             "isnan",
             1,
@@ -311,17 +313,16 @@ def _rows() -> list[Semantics]:
             "float",
             "whether x is +∞ or −∞",
             lambda np, x: np.isinf(x),
-            {"f32": "fabsf({0}) == __int_as_float(0x7f800000)", "f64": "fabs({0}) == __longlong_as_double(0x7ff0000000000000ll)"},
+            {
+                "f32": "fabsf({0}) == __int_as_float(0x7f800000)",
+                "f64": "fabs({0}) == __longlong_as_double(0x7ff0000000000000ll)",
+            },
             compares=True,
         ),
         # Binary.
-        Semantics(
-            "add", 2, "number", "x + y; integers wrap", lambda np, x, y: x + y, wrapping("+"), commutative=True
-        ),
+        Semantics("add", 2, "number", "x + y; integers wrap", lambda np, x, y: x + y, wrapping("+"), commutative=True),
         Semantics("sub", 2, "number", "x − y; integers wrap", lambda np, x, y: x - y, wrapping("-")),
-        Semantics(
-            "mul", 2, "number", "x · y; integers wrap", lambda np, x, y: x * y, wrapping("*"), commutative=True
-        ),
+        Semantics("mul", 2, "number", "x · y; integers wrap", lambda np, x, y: x * y, wrapping("*"), commutative=True),
         Semantics("div", 2, "float", "x ÷ y", lambda np, x, y: x / y, {kind: "{0} / {1}" for kind in f32_f64}),
         Semantics(
             "floordiv",
@@ -534,6 +535,25 @@ def cuda_cast(source: Attribute, target: Attribute, operand: str, index_type: st
     if target_name in _FROM_F32:
         return _FROM_F32[target_name].format(value if is_float(source) else f"(float){value}")
     return f"({index_type if target_name == 'index' else C_TYPES[target_name]}){value}"
+
+
+def cuda_bitcast(source: Attribute, target: Attribute, operand: str) -> str:
+    """CUDA text of `uop.bitcast`."""
+    source_name, target_name = type_name(source), type_name(target)
+    to_bits = {
+        "f64": "__double_as_longlong({})",
+        "f32": "__float_as_int({})",
+        "f16": "__half_as_short({})",
+        "bf16": "__bfloat16_as_short({})",
+    }
+    from_bits = {
+        "f64": "__longlong_as_double({})",
+        "f32": "__int_as_float({})",
+        "f16": "__short_as_half({})",
+        "bf16": "__short_as_bfloat16({})",
+    }
+    bits = to_bits.get(source_name, "{}").format(operand)
+    return from_bits[target_name].format(bits) if target_name in from_bits else f"({C_TYPES[target_name]}){bits}"
 
 
 def numpy_dtype(element: Attribute) -> str:

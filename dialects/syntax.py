@@ -22,9 +22,7 @@ def print_integers(printer: Printer, values: Sequence[int]) -> None:
 def parse_integers(parser: Parser) -> DenseArrayBase:
     """`[1, -2]`"""
     return integers(
-        parser.parse_comma_separated_list(
-            parser.Delimiter.SQUARE, lambda: parser.parse_integer(allow_boolean=False)
-        )
+        parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: parser.parse_integer(allow_boolean=False))
     )
 
 

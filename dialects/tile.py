@@ -79,9 +79,13 @@ class AxisOp(IRDLOperation):
         if kind is AxisKind.REGISTER:
             shape = shape_of(type)
             if element_of(type) != index or sorted(shape) != [1] * (len(shape) - 1) + [self.extent]:
-                raise VerifyException(f"a register axis of {self.extent} is a vector of index with that one extent, not {type}")
+                raise VerifyException(
+                    f"a register axis of {self.extent} is a vector of index with that one extent, not {type}"
+                )
         elif kind is not AxisKind.BLOCK and kind not in THREAD_KINDS:
-            raise VerifyException("tile.axis is a block, warp, thread, lane or register factor; serial factors are loops")
+            raise VerifyException(
+                "tile.axis is a block, warp, thread, lane or register factor; serial factors are loops"
+            )
         elif type != index:
             raise VerifyException(f"a {kind.value} axis gives an index, not {type}")
 
@@ -157,7 +161,11 @@ class ReadOp(IRDLOperation):
 
     @staticmethod
     def of(
-        buffer: SSAValue, indices: Sequence[SSAValue], type: Attribute, mask: SSAValue | None = None, vector: int | None = None
+        buffer: SSAValue,
+        indices: Sequence[SSAValue],
+        type: Attribute,
+        mask: SSAValue | None = None,
+        vector: int | None = None,
     ) -> ReadOp:
         masks = () if mask is None else (mask,)
         properties: dict[str, Attribute] = {"operandSegmentSizes": segment_sizes(1, len(indices), len(masks))}
@@ -226,7 +234,11 @@ class WriteOp(IRDLOperation):
 
     @staticmethod
     def of(
-        value: SSAValue, buffer: SSAValue, indices: Sequence[SSAValue], mask: SSAValue | None = None, vector: int | None = None
+        value: SSAValue,
+        buffer: SSAValue,
+        indices: Sequence[SSAValue],
+        mask: SSAValue | None = None,
+        vector: int | None = None,
     ) -> WriteOp:
         masks = () if mask is None else (mask,)
         properties: dict[str, Attribute] = {"operandSegmentSizes": segment_sizes(1, 1, len(indices), len(masks))}
@@ -496,6 +508,4 @@ def verify_mma_elements(atom: str, a: Attribute, b: Attribute, c: Attribute) -> 
             raise VerifyException(f"{type} is no whole number of fragments of {registers} elements")
 
 
-Tile = Dialect(
-    "tile", [AxisOp, ReadOp, WriteOp, StageOp, ReduceAcrossOp, MmaOp], [ScheduleAttr, SwizzleAttr]
-)
+Tile = Dialect("tile", [AxisOp, ReadOp, WriteOp, StageOp, ReduceAcrossOp, MmaOp], [ScheduleAttr, SwizzleAttr])

@@ -35,7 +35,7 @@ from ..syntax import (
     print_mask,
     segment_sizes,
 )
-from ..types import byte_width, element_of, index, shape_of
+from ..types import byte_width, element_of, index, shape_of, type_name
 from ..uop.ranges import verify_access
 from ..uop.reduction import verify_monoid_operands
 from .target import VECTOR_BYTES
@@ -185,7 +185,13 @@ class AtomicOp(IRDLOperation):
 
     name = "gpu_kernel.atomic"
 
-    MONOIDS: ClassVar = ("add", "max", "min", "and", "or")
+    DEFINED: ClassVar = {
+        "add": ("f64", "f32", "f16", "bf16", "i32", "i64"),
+        "max": ("i32", "i64"),
+        "min": ("i32", "i64"),
+        "and": ("i32", "i64"),
+        "or": ("i32", "i64"),
+    }
 
     monoid = prop_def(MonoidAttr)
     value = operand_def()
@@ -211,9 +217,9 @@ class AtomicOp(IRDLOperation):
 
     def verify_(self) -> None:
         verify_access(self, self.buffer, self.indices)
-        if self.monoid.data not in self.MONOIDS:
-            raise VerifyException(f"there is no atomic {self.monoid.data}: {', '.join(self.MONOIDS)}")
         verify_monoid_operands(self, self.monoid, [self.value])
+        if type_name(element_of(self.value.type)) not in self.DEFINED.get(self.monoid.data, ()):
+            raise VerifyException(f"the hardware has no atomic {self.monoid.data} of {self.value.type}")
         if memory_space(self.buffer.type) == "register":
             raise VerifyException("registers are private: nothing in them needs an atomic")
         if self.value.type != element_of(self.buffer.type):

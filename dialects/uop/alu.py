@@ -156,9 +156,7 @@ class ConstOp(IRDLOperation):
         value = parser.parse_attribute()
         if not isinstance(value, IntegerAttr | FloatAttr):
             parser.raise_error("expected a number and its type, as in `1.0 : f32`")
-        return cls.create(
-            properties={"value": value}, result_types=(value.type,), attributes=parse_attributes(parser)
-        )
+        return cls.create(properties={"value": value}, result_types=(value.type,), attributes=parse_attributes(parser))
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")

@@ -107,7 +107,9 @@ class ExpandOp(MovementOp):
         if not source and not isinstance(self.input.type, TensorType):
             return  # a scalar
         if len(source) != len(target):
-            raise VerifyException(f"expand keeps the rank: {list(source)} -> {list(target)} (uop.reshape adds axes of 1)")
+            raise VerifyException(
+                f"expand keeps the rank: {list(source)} -> {list(target)} (uop.reshape adds axes of 1)"
+            )
         for axis, (old, new) in enumerate(zip(source, target, strict=True)):
             if old != new and old != 1:
                 raise VerifyException(f"expand repeats axes of extent 1; axis {axis} has extent {old}, not 1 or {new}")
@@ -193,18 +195,22 @@ class ShrinkOp(MovementOp):
             raise VerifyException("shrink keeps the rank")
         for axis, (extent, offset, step, count) in enumerate(zip(source, offsets, steps, target, strict=True)):
             if step < 1:
-                raise VerifyException(f"axis {axis} has stride {step}: strides are positive (uop.flip turns an axis round)")
+                raise VerifyException(
+                    f"axis {axis} has stride {step}: strides are positive (uop.flip turns an axis round)"
+                )
             if offset < 0 or count < 0 or (count > 0 and offset + (count - 1) * step >= extent):
-                raise VerifyException(f"axis {axis}: {count} elements from {offset} in steps of {step} leave its {extent}")
+                raise VerifyException(
+                    f"axis {axis}: {count} elements from {offset} in steps of {step} leave its {extent}"
+                )
 
     @staticmethod
-    def of(input: SSAValue, offsets: Sequence[int], shape: Sequence[int], strides: Sequence[int] | None = None) -> ShrinkOp:
+    def of(
+        input: SSAValue, offsets: Sequence[int], shape: Sequence[int], strides: Sequence[int] | None = None
+    ) -> ShrinkOp:
         properties: dict[str, Attribute] = {"offsets": integers(offsets)}
         if strides is not None and any(step != 1 for step in strides):
             properties["strides"] = integers(strides)
-        return ShrinkOp.create(
-            operands=(input,), result_types=(with_shape(input.type, shape),), properties=properties
-        )
+        return ShrinkOp.create(operands=(input,), result_types=(with_shape(input.type, shape),), properties=properties)
 
 
 @irdl_op_definition

@@ -1,0 +1,69 @@
+"""Device functions that spell instructions C has no operator for. The printer writes those that a kernel uses in front of it."""
+
+ASYNC_COPY = """\
+template <int N> __device__ __forceinline__ void async_copy(void* to, const void* from) {
+  unsigned address = (unsigned)__cvta_generic_to_shared(to);
+  if constexpr (N == 16)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(from) : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(address), "l"(from), "n"(N) : "memory");
+}"""
+
+ASYNC_COPY_OR_ZERO = """\
+template <int N> __device__ __forceinline__ void async_copy_or_zero(void* to, const void* from, bool keep) {
+  unsigned address = (unsigned)__cvta_generic_to_shared(to);
+  int size = keep ? N : 0;  // the rest of N bytes becomes 0
+  if constexpr (N == 16)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(from), "r"(size) : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(address), "l"(from), "n"(N), "r"(size) : "memory");
+}"""
+
+ASYNC_COMMIT = """\
+__device__ __forceinline__ void async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }"""
+
+ASYNC_WAIT = """\
+template <int N> __device__ __forceinline__ void async_wait() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory");
+}"""
+
+
+def ldmatrix(matrices: int, transposed: bool) -> tuple[str, str]:
+    """(name, definition) of a function that loads 1, 2 or 4 matrices of 8×8 16-bit elements."""
+    name = f"ldmatrix_x{matrices}{'_trans' if transposed else ''}"
+    type = {1: "unsigned", 2: "uint2", 4: "uint4"}[matrices]
+    members = [f"r.{c}" for c in "xyzw"[:matrices]] if matrices > 1 else ["r"]
+    registers = ", ".join(f"%{i}" for i in range(matrices))
+    outputs = ", ".join(f'"=r"({member})' for member in members)
+    trans = ".trans" if transposed else ""
+    return name, (
+        f"__device__ __forceinline__ {type} {name}(const void* from) {{\n"
+        f"  {type} r;\n"
+        f'  asm volatile("ldmatrix.sync.aligned.m8n8.x{matrices}{trans}.shared.b16 {{{registers}}}, [%{matrices}];"\n'
+        f'               : {outputs}\n               : "r"((unsigned)__cvta_generic_to_shared(from))\n'
+        f'               : "memory");\n'
+        "  return r;\n}"
+    )
+
+
+def mma(atom: str, element: str) -> tuple[str, str]:
+    """(name, definition) of a function for one matrix instruction with f32 accumulators."""
+    operand = {"f16": "f16", "bf16": "bf16", "f32": "tf32"}[element]
+    name = f"mma_{atom}_{operand}"
+    a_count, b_count = 4, 2
+    a_type, b_type = ("uint4", "uint2") if element != "f32" else ("float4", "float2")
+    convert = "{}" if element != "f32" else "__float_as_uint({})"
+    c = ", ".join(f"%{i}" for i in range(4))
+    a = ", ".join(f"%{4 + i}" for i in range(a_count))
+    b = ", ".join(f"%{4 + a_count + i}" for i in range(b_count))
+    inputs = ", ".join(
+        [f'"r"({convert.format(f"a.{m}")})' for m in "xyzw"[:a_count]]
+        + [f'"r"({convert.format(f"b.{m}")})' for m in "xy"[:b_count]]
+    )
+    return name, (
+        f"__device__ __forceinline__ float4 {name}(float4 c, {a_type} a, {b_type} b) {{\n"
+        f'  asm("mma.sync.aligned.{atom}.row.col.f32.{operand}.{operand}.f32 {{{c}}}, {{{a}}}, {{{b}}}, {{{c}}};"\n'
+        f'      : "+f"(c.x), "+f"(c.y), "+f"(c.z), "+f"(c.w)\n'
+        f"      : {inputs});\n"
+        "  return c;\n}"
+    )
