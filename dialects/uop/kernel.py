@@ -47,7 +47,8 @@ class KernelOp(IRDLOperation):
     name = "uop.kernel"
 
     sym_name = prop_def(SymbolNameConstraint())
-    result_types = prop_def(ArrayAttr)
+    # `Operation.result_types` is another thing: hence the name.
+    declared_results = prop_def(ArrayAttr, prop_name="result_types")
     schedule = opt_prop_def(ScheduleAttr)
     body = region_def("single_block")
 
@@ -65,7 +66,7 @@ class KernelOp(IRDLOperation):
 
     def verify_(self) -> None:
         types = [argument.type for argument in self.body.block.args]
-        results: tuple[Attribute, ...] = self.result_types.data
+        results: tuple[Attribute, ...] = self.declared_results.data
         last = self.body.block.last_op
         if isinstance(last, YieldOp):
             if not all(isinstance(type, TensorType) for type in types):
@@ -93,7 +94,7 @@ class KernelOp(IRDLOperation):
         printer.print_string(" ")
         printer.print_symbol_name(self.sym_name.data)
         print_arguments(printer, self.body)
-        print_optional_results(printer, self.result_types)
+        print_optional_results(printer, self.declared_results)
         if self.schedule is not None:
             printer.print_string(" schedule ")
             printer.print_attribute(self.schedule)
