@@ -1,0 +1,355 @@
+"""convert-loop-to-tile: carry out a kernel's schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, VectorType
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+
+from ...dialects.axes import SERIAL_KINDS, THREAD_KINDS, AxisAttr, AxisKind
+from ...dialects.loop import ForOp, ReduceOp, YieldOp
+from ...dialects.monoids import MonoidAttr
+from ...dialects.schedule import Factor, Schedule
+from ...dialects.tile import AxisOp, ReadOp, ReduceAcrossOp, Tile, WriteOp, broadcast_shape
+from ...dialects.types import element_of, index, shape_of
+from ...dialects.uop import KernelOp, LoadOp, StoreOp
+from ..tile.tile_builder import TileBuilder, joined_shape
+from .schedule_checks import axis_extents, check_schedule
+
+
+@dataclass(frozen=True)
+class ConvertLoopToTilePass(ModulePass):
+    """Loop form and `#tile.schedule` → tile form.
+
+    Block, warp, thread, lane and register factors become `tile.axis` values at the kernel's top, serial factors
+    loops where the axis's loop stood. The index of a loop becomes the mixed-radix position over its factors: a
+    scalar, or a vector where the axis has register factors. Every vector has one dimension for each register
+    factor of the schedule, in its order.
+
+    - `loop.reduce`: serial factors carry the state, register factors are combined with `uop.reduce_axis`, threads
+      with `tile.reduce_across`. A reduction that only reduces another of the same monoid is carried out with it.
+    - A ragged axis (product of factors above the extent) is masked: accesses whose index varies with it, and the
+      elements of its reductions, which are the monoid's identity behind the end.
+    - What does not vary with a block or thread axis is computed by all its blocks or threads, and written by the
+      first.
+
+    Leaves alone: kernels that are in tile form. Refused: a kernel without schedule, a schedule that does not fit
+    it, matrix instructions.
+    """
+
+    name = "convert-loop-to-tile"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for kernel in op.ops:
+            if isinstance(kernel, KernelOp) and not _is_tile_form(kernel):
+                schedule = check_schedule(kernel)
+                _Conversion(kernel, schedule, axis_extents(kernel)).run()
+
+
+def _is_tile_form(kernel: KernelOp) -> bool:
+    return any(isinstance(op, tuple(Tile.operations)) for op in kernel.body.walk())
+
+
+@dataclass
+class _Loop:
+    """A serial factor whose body is being built; the op follows when the types of its state are known."""
+
+    axis: AxisAttr
+    builder: TileBuilder
+
+    @property
+    def index(self) -> SSAValue:
+        return self.builder.block.args[0]
+
+    @property
+    def carried(self) -> Sequence[SSAValue]:
+        return self.builder.block.args[1:]
+
+    def carry(self, types: Iterable[Attribute]) -> None:
+        for type in types:
+            self.builder.block.insert_arg(type, len(self.builder.block.args)).name_hint = "acc"
+
+    def finish(
+        self, outer: TileBuilder, monoid: str | None, inits: Sequence[SSAValue], state: Sequence[SSAValue]
+    ) -> ForOp:
+        """Insert the loop, which yields `state`, in the block around it."""
+        if state:
+            self.builder.insert(YieldOp.create(operands=state))
+        return outer.insert(
+            ForOp.create(
+                operands=inits,
+                result_types=[value.type for value in state],
+                properties={
+                    "axis": self.axis,
+                    "monoids": ArrayAttr([] if monoid is None else [MonoidAttr(monoid)]),
+                },
+                regions=[Region(self.builder.block)],
+            )
+        )
+
+
+@dataclass
+class _Conversion:
+    """The conversion of one kernel.
+
+    values: value of loop form → value of tile form.
+    varies: value of loop form → the axes that it varies with.
+    valid: axis that is open here and ragged → whether the position is inside.
+    parts: (axis, place of a factor) → its `tile.axis`.
+    """
+
+    kernel: KernelOp
+    schedule: Schedule
+    extents: dict[str, int]
+    values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    varies: dict[SSAValue, frozenset[str]] = field(default_factory=dict[SSAValue, frozenset[str]])
+    valid: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
+    parts: dict[tuple[str, int], SSAValue] = field(default_factory=dict[tuple[str, int], SSAValue])
+
+    def run(self) -> None:
+        block = self.kernel.body.block
+        old = list(block.ops)
+        for op in old:
+            op.detach()
+        for argument in block.args:
+            self.values[argument] = argument
+            self.varies[argument] = frozenset()
+        self.top = TileBuilder(block)
+        self.top.location = self.kernel.location
+        self.registers = [
+            (axis, place, factor)
+            for axis, place, factor in self.schedule.of_kinds([AxisKind.REGISTER])
+            if factor.extent > 1
+        ]
+        for axis, place, factor in self.schedule.of_kinds([AxisKind.BLOCK, *THREAD_KINDS, AxisKind.REGISTER]):
+            if factor.extent > 1:
+                self.parts[axis, place] = self.axis_part(axis, place, factor)
+        self.convert(self.top, old)
+        for op in reversed(old):
+            op.erase(safe_erase=False)
+
+    def axis_part(self, axis: str, place: int, factor: Factor) -> SSAValue:
+        """The `tile.axis` of one factor."""
+        type: Attribute = index
+        if factor.kind is AxisKind.REGISTER:
+            dimension = self.registers.index((axis, place, factor))
+            type = VectorType(index, self.register_shape([dimension]))
+        part = self.top.insert(AxisOp.of(axis, factor.extent, factor.kind, type)).result
+        part.name_hint = factor.kind.value[0] + axis
+        return part
+
+    def register_shape(self, dimensions: Sequence[int]) -> tuple[int, ...]:
+        """The shape of a vector that varies along these register dimensions; a scalar's when there are none."""
+        if not dimensions:
+            return ()
+        return tuple(
+            factor.extent if dimension in dimensions else 1 for dimension, (_, _, factor) in enumerate(self.registers)
+        )
+
+    def register_dimensions(self, axes: Iterable[str]) -> list[int]:
+        return [dimension for dimension, (axis, _, _) in enumerate(self.registers) if axis in axes]
+
+    # Ops.
+
+    def convert(self, builder: TileBuilder, ops: Iterable[Operation]) -> None:
+        for op in ops:
+            with builder.at(op.location):
+                if isinstance(op, ForOp):
+                    self.parallel(builder, op)
+                elif isinstance(op, ReduceOp):
+                    self.reduce(builder, op)
+                elif isinstance(op, LoadOp):
+                    self.define(op, [self.load(builder, op)], self.axes_of(op.operands))
+                elif isinstance(op, StoreOp):
+                    self.store(builder, op)
+                elif not isinstance(op, YieldOp):
+                    self.define(op, self.elementwise(builder, op), self.axes_of(op.operands))
+
+    def define(self, op: Operation, values: Sequence[SSAValue], varies: frozenset[str]) -> None:
+        for result, value in zip(op.results, values, strict=True):
+            self.values[result] = value
+            self.varies[result] = varies
+            if value.name_hint is None:
+                value.name_hint = result.name_hint
+
+    def axes_of(self, values: Iterable[SSAValue]) -> frozenset[str]:
+        return frozenset[str]().union(*(self.varies[value] for value in values))
+
+    def elementwise(self, builder: TileBuilder, op: Operation) -> Sequence[SSAValue]:
+        """An ALU op, a cast or a constant on the vectors that its operands have become."""
+        operands = [self.values[operand] for operand in op.operands]
+        shape = joined_shape(operands)
+        types = [VectorType(result.type, shape) if shape else result.type for result in op.results]
+        return builder.pure(type(op), [builder.fit(x, shape) for x in operands], types, op.properties).results
+
+    def load(self, builder: TileBuilder, op: LoadOp) -> SSAValue:
+        indices = [self.values[i] for i in op.indices]
+        mask = self.mask(builder, self.axes_of(op.operands), op.mask)
+        shape = joined_shape(indices if mask is None else [*indices, mask])
+        element = op.result.type
+        if not indices:  # One element; it is there whatever the mask says, and varies as the mask does.
+            value = self.read(builder, op.buffer, (), element, None)
+            if mask is None:
+                return value
+            return builder.alu("where", mask, value, builder.constant_like(0, value))
+        if shape != joined_shape(indices):
+            indices[0] = builder.fit(indices[0], shape)
+        type = VectorType(element, shape) if shape else element
+        return self.read(builder, op.buffer, indices, type, None if mask is None else builder.fit(mask, shape))
+
+    def read(
+        self,
+        builder: TileBuilder,
+        buffer: SSAValue,
+        indices: Sequence[SSAValue],
+        type: Attribute,
+        mask: SSAValue | None,
+    ) -> SSAValue:
+        # Nobody writes what a kernel reads: two equal reads are one.
+        op = ReadOp.of(self.values[buffer], indices, type, mask)
+        return builder.pure(ReadOp, tuple(op.operands), (type,), op.properties).result
+
+    def store(self, builder: TileBuilder, op: StoreOp) -> None:
+        indices = [self.values[i] for i in op.indices]
+        value = self.values[op.value]
+        conditions: list[SSAValue] = []
+        if (mask := self.mask(builder, self.axes_of(op.operands), op.mask)) is not None:
+            conditions.append(mask)
+        addressed = self.axes_of(op.indices)
+        for (axis, _), part in self.parts.items():
+            if axis not in addressed and not shape_of(part.type):  # Blocks and threads that hold copies of one element.
+                conditions.append(builder.alu("eq", part, builder.const(0, index)))
+        guard = builder.conjunction(conditions)
+        shape = joined_shape([value, *indices, *([] if guard is None else [guard])])
+        value, guard = builder.fit(value, shape), None if guard is None else builder.fit(guard, shape)
+        builder.insert(WriteOp.of(value, self.values[op.buffer], indices, guard))
+
+    def mask(self, builder: TileBuilder, axes: frozenset[str], own: SSAValue | None) -> SSAValue | None:
+        """Whether the positions along these axes are inside, and the access's own mask holds; None when all do."""
+        conditions = [self.valid[axis] for axis, _ in self.schedule.axes if axis in axes and axis in self.valid]
+        if own is not None:
+            conditions.append(self.values[own])
+        return builder.conjunction(conditions)
+
+    # Loops.
+
+    def open_axis(self, outer: TileBuilder, loop: ForOp | ReduceOp) -> list[_Loop]:
+        """Begin the serial loops of an axis, and say what its index and its validity are inside."""
+        axis, location = loop.axis.axis.data, loop.location
+        factors = self.schedule.factors(axis)
+        strides = [prod(inner.extent for inner in factors[place + 1 :]) for place in range(len(factors))]
+        serial = [place for place, f in enumerate(factors) if f.kind in SERIAL_KINDS and f.extent > 1]
+
+        # The part of the position that no loop changes stands at the top, that of a loop in its body, registers last.
+        builder, position = self.top, None
+        loops: list[_Loop] = []
+        with self.top.at(location):
+            for place, stride in enumerate(strides):
+                part = self.parts.get((axis, place))
+                if part is not None and not shape_of(part.type):
+                    position = _add_term(builder, position, part, stride)
+        for step, place in enumerate(serial):
+            builder = outer.nested(Block(arg_types=(index,)))
+            builder.location = location
+            factor = factors[place]
+            loops.append(_Loop(AxisAttr(axis, factor.extent, factor.kind), builder))
+            loops[-1].index.name_hint = axis + ("oi"[step] if len(serial) == 2 else "")
+            position = _add_term(builder, position, loops[-1].index, strides[place])
+            outer = builder
+        with builder.at(location):
+            for place, stride in enumerate(strides):
+                part = self.parts.get((axis, place))
+                if part is not None and shape_of(part.type):
+                    position = _add_term(builder, position, part, stride)
+            if position is None:
+                position = builder.const(0, index)
+            self.values[loop.index] = position
+            self.varies[loop.index] = frozenset((axis,))
+            if prod(factor.extent for factor in factors) > self.extents[axis]:
+                self.valid[axis] = builder.alu("lt", position, builder.const(self.extents[axis], index))
+        return loops
+
+    def parallel(self, outer: TileBuilder, op: ForOp) -> None:
+        loops = self.open_axis(outer, op)
+        builders = [outer, *(loop.builder for loop in loops)]
+        self.convert(builders[-1], op.body.block.ops)
+        self.valid.pop(op.axis.axis.data, None)
+        for loop, around in zip(reversed(loops), reversed(builders[:-1]), strict=True):
+            loop.finish(around, None, (), ())
+
+    def reduce(self, outer: TileBuilder, op: ReduceOp) -> None:
+        reductions = _perfect_nest(op)
+        axes = [reduction.axis.axis.data for reduction in reductions]
+        monoid = op.monoid.data
+        loops: list[_Loop] = []
+        builder = outer
+        for reduction in reductions:
+            opened = self.open_axis(builder, reduction)
+            if opened:
+                builder = opened[-1].builder
+            loops += opened
+            self.convert(builder, [inner for inner in reduction.body.block.ops if inner not in reductions])
+
+        elements = self.elements(builder, reductions[-1], axes)
+        for axis in axes:
+            self.valid.pop(axis, None)
+        state = elements
+        if loops:
+            for loop in loops:
+                loop.carry(element.type for element in elements)
+            state = op.monoid.monoid.combine(builder, loops[-1].carried, elements)
+        for depth in reversed(range(len(loops))):
+            around, inits = (loops[depth - 1].builder, loops[depth - 1].carried) if depth else (outer, ())
+            state = loops[depth].finish(around, monoid, inits, state).results
+
+        if dimensions := self.register_dimensions(axes):
+            state = outer.reduce_axis(monoid, state, dimensions)
+        threads = [part for (axis, _), part in self.parts.items() if axis in axes and not shape_of(part.type)]
+        if threads:
+            across = ReduceAcrossOp.of(monoid, state, threads)
+            types = [value.type for value in state]
+            state = outer.pure(ReduceAcrossOp, tuple(across.operands), types, across.properties).outputs
+        self.define(op, state, self.axes_of(reductions[-1].yielded) - set(axes))
+
+    def elements(self, builder: TileBuilder, op: ReduceOp, axes: Sequence[str]) -> list[SSAValue]:
+        """What a thread combines in one step, as wide as the axes' registers; identities at positions outside."""
+        yielded = [self.values[value] for value in op.yielded]
+        inside = builder.conjunction(self.valid[axis] for axis in axes if axis in self.valid)
+        shapes = [shape_of(value.type) for value in (yielded if inside is None else [*yielded, inside])]
+        shape = broadcast_shape([*shapes, self.register_shape(self.register_dimensions(axes))])
+        assert shape is not None
+        values = [builder.fit(value, shape) for value in yielded]
+        if inside is None:
+            return values
+        identities = op.monoid.monoid.identity([element_of(value.type) for value in values])
+        return [
+            builder.alu("where", inside, value, builder.constant_like(identity, value))
+            for value, identity in zip(values, identities, strict=True)
+        ]
+
+
+def _add_term(builder: TileBuilder, position: SSAValue | None, part: SSAValue, stride: int) -> SSAValue:
+    term = part if stride == 1 else builder.alu("mul", part, builder.const(stride, index))
+    return term if position is None else builder.alu("add", position, term)
+
+
+def _perfect_nest(op: ReduceOp) -> list[ReduceOp]:
+    """The reduction and those inside that it does nothing but reduce further, with the same monoid."""
+    nest = [op]
+    while True:
+        yielded = nest[-1].yielded
+        inner = yielded[0].owner
+        if (
+            not isinstance(inner, ReduceOp)
+            or inner.parent_op() is not nest[-1]
+            or inner.monoid != op.monoid
+            or tuple(yielded) != tuple(inner.results)
+            or any(len(list(result.uses)) != 1 for result in inner.results)
+        ):
+            return nest
+        nest.append(inner)

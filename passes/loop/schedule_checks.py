@@ -1,0 +1,129 @@
+"""Whether a schedule can be carried out on a kernel in loop form."""
+
+from __future__ import annotations
+
+from math import prod
+
+from xdsl.ir import Operation
+
+from ...dialects.axes import THREAD_KINDS, AxisKind
+from ...dialects.loop import ForOp, ReduceOp, YieldOp
+from ...dialects.schedule import Schedule
+from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, KernelOp, LoadOp, StoreOp
+from ...rewriting.diagnostics import PassError
+
+MAX_THREADS = 1024
+"""Threads of one block, on every architecture since 2010."""
+
+WARP = 32
+
+_LOOP_FORM = (AluOp, BitcastOp, CastOp, ConstOp, LoadOp, StoreOp, ForOp, ReduceOp, YieldOp)
+
+
+def loops_of(kernel: KernelOp) -> list[ForOp | ReduceOp]:
+    """The loops of a kernel in loop form, in the order of the text. Raises `PassError` for ops that loop form lacks."""
+    loops: list[ForOp | ReduceOp] = []
+    for op in kernel.body.walk():
+        if not isinstance(op, _LOOP_FORM):
+            raise PassError(
+                f"{op.name} does not stand in loop form", op, "convert-uop-to-loop makes loop form of range form"
+            )
+        if isinstance(op, ForOp) and (op.axis.axis_kind is not AxisKind.PARALLEL or op.results):
+            raise PassError("a loop of loop form is parallel and carries nothing", op)
+        if isinstance(op, ForOp | ReduceOp):
+            loops.append(op)
+    return loops
+
+
+def axis_extents(kernel: KernelOp) -> dict[str, int]:
+    """Axis name → extent, in the order of the text. Raises `PassError` where loops of one axis do not fit."""
+    extents: dict[str, int] = {}
+    for loop in loops_of(kernel):
+        name, extent = loop.axis.axis.data, loop.axis.extent.data
+        if extents.setdefault(name, extent) != extent:
+            raise PassError(
+                f"axis {name} has extent {extents[name]} in one loop and {extent} in another",
+                loop,
+                "loops of one name walk the same axis: give this one another name",
+            )
+        outer = loop.parent_op()
+        while isinstance(outer, ForOp | ReduceOp):
+            if outer.axis.axis.data == name:
+                raise PassError(
+                    f"a loop over axis {name} stands inside another, so that one position does not say both",
+                    loop,
+                    "give this one another name",
+                )
+            outer = outer.parent_op()
+    return extents
+
+
+def check_schedule(kernel: KernelOp) -> Schedule:
+    """The kernel's schedule. Raises `PassError` when there is none or when it cannot be carried out."""
+    if kernel.schedule is None:
+        raise PassError(
+            f"kernel @{kernel.sym_name.data} has no schedule",
+            kernel,
+            "run choose-schedule, or write `schedule #tile.schedule<…>` behind the kernel's arguments",
+        )
+    schedule = kernel.schedule.data
+    extents = axis_extents(kernel)
+    bound = dict(schedule.axes)
+    for axis in bound:
+        if axis not in extents:
+            names = ", ".join(extents) or "none"
+            raise PassError(f"the schedule binds axis {axis}, but the kernel's axes are: {names}", kernel)
+    for loop in loops_of(kernel):
+        _check_axis(schedule, loop, loop.axis.axis.data, loop.axis.extent.data)
+    _check_threads(schedule, kernel)
+    return schedule
+
+
+def _check_axis(schedule: Schedule, loop: ForOp | ReduceOp, axis: str, extent: int) -> None:
+    bound = dict(schedule.axes)
+    if axis not in bound:
+        raise PassError(f"the schedule does not bind axis {axis}", loop, f"add `{axis} = {extent} loop` to it")
+    factors = bound[axis]
+    text = " * ".join(map(str, factors))
+    covered = prod(factor.extent for factor in factors)
+    if covered < extent:
+        raise PassError(
+            f"axis {axis} has extent {extent}, but its factors {text} cover {covered}",
+            loop,
+            f"enlarge one of them: the product of a schedule's factors is at least the extent ({extent})",
+        )
+    for factor in factors:
+        if factor.kind is AxisKind.MMA:
+            raise PassError(f"axis {axis} is bound to `{factor}`, and matrix instructions are not lowered yet", loop)
+        if factor.kind is AxisKind.BLOCK and factor.extent > 1 and isinstance(loop, ReduceOp):
+            raise PassError(
+                f"axis {axis} is reduced and bound to `{factor}`, but blocks do not combine their values",
+                loop,
+                "bind a reduced axis to loop, unroll, register, thread, warp and lane factors",
+            )
+
+
+def _check_threads(schedule: Schedule, kernel: Operation) -> None:
+    threads = [(axis, factor) for axis, _, factor in schedule.of_kinds(THREAD_KINDS)]
+    count = prod(factor.extent for _, factor in threads)
+    if count > MAX_THREADS:
+        raise PassError(f"the schedule has {count} threads in a block; at most {MAX_THREADS} fit", kernel)
+    lanes = [factor.extent for _, factor in threads if factor.kind is AxisKind.LANE]
+    if lanes and prod(lanes) != WARP:
+        raise PassError(f"the schedule has {prod(lanes)} lanes; a warp has {WARP}", kernel)
+    if any(factor.kind is not AxisKind.LANE for _, factor in threads[len(threads) - len(lanes) :]):
+        order = ", ".join(f"{axis} = {factor}" for axis, factor in threads)
+        raise PassError(
+            f"the lanes of a warp are its fastest threads, but the schedule numbers them {order}",
+            kernel,
+            "threads are numbered in the order of the schedule's text, the last the fastest: put lane factors last",
+        )
+    faster = 1
+    for axis, factor in reversed(threads):
+        if factor.kind is AxisKind.WARP and factor.extent > 1 and faster % WARP:
+            raise PassError(
+                f"axis {axis} is bound to `{factor}`, but {faster} threads stand behind it: not whole warps of {WARP}",
+                kernel,
+                "let lane or thread factors behind it make up whole warps, or bind it to threads",
+            )
+        faster *= factor.extent
