@@ -36,8 +36,8 @@ OpT = TypeVar("OpT", bound=Operation)
 class Builder:
     """Appends ops to a block (or inserts them before an op), each with the current location.
 
-    Pure ops are hash-consed: the same op on the same operands gives the value that is already there, in this block or one
-    around it, and that value's location becomes the fusion of both. Identity is then equality.
+    Pure ops are hash-consed: the same op on the same operands gives the value that is already there, in this
+    block or one around it, and that value's location becomes the fusion of both. Identity is then equality.
     """
 
     def __init__(self, block: Block, before: Operation | None = None, parent: Builder | None = None):
@@ -191,7 +191,7 @@ class Builder:
     def scatter(
         self, value: SSAValue, indices: SSAValue, updates: SSAValue, axis: int, monoid: str | None = None
     ) -> SSAValue:
-        """`value` with `updates` put at, or with a monoid combined into, places that `indices` name on an axis."""
+        """`value` with `updates` put at the places on one axis that `indices` name, or combined into them."""
         properties: dict[str, Attribute] = {"axis": IntegerAttr(axis, i64)}
         if monoid is not None:
             properties["monoid"] = MonoidAttr(monoid)
