@@ -1,6 +1,6 @@
 """What passes say to the user: errors that name an operation, and remarks."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ def emit_remark(op: Operation, message: str) -> None:
 
 
 @contextmanager
-def collect_remarks() -> Iterator[list[Remark]]:
+def collect_remarks() -> Generator[list[Remark]]:
     """The list that `emit_remark` appends to while the context is open."""
     remarks: list[Remark] = []
     token = _remarks.set(remarks)

@@ -1,16 +1,15 @@
 """The command line of `uop-opt`: mlir-opt's flags under mlir-opt's names.
 
-As in mlir-opt, a flag may be written with one dash or two, and one that is on or off takes `=true` or `=false`; the
-prefix `mlir-` of mlir-opt's own flags may be written or left out.
+As in mlir-opt, a flag may be written with one dash or two, one that is on or off takes `=true` or `=false`,
+and the prefix `mlir-` of mlir-opt's own flags may be written or left out.
 """
 
 import argparse
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Flag:
+class Flag(NamedTuple):
     """A flag of the command line; with a `metavar` it takes a value, else it is on or off."""
 
     name: str
@@ -23,9 +22,7 @@ class Flag:
 
 FLAGS: Mapping[str, tuple[Flag, ...]] = {
     "input and output": (
-        Flag(
-            "output-file", "file to write (default: standard output); only written on success", "FILE", "-o"
-        ),
+        Flag("output-file", "file to write (default: standard output); only written on success", "FILE", "-o"),
         Flag("split-input-file", "process each piece between lines `// -----` on its own"),
         Flag("allow-unregistered-dialect", "accept operations, types and attributes that no dialect defines"),
         Flag("no-implicit-module", "do not wrap the input in a builtin.module"),
@@ -65,9 +62,7 @@ FLAGS: Mapping[str, tuple[Flag, ...]] = {
         Flag("print-ir-after-failure", "print the IR that a failing pass has left"),
         Flag("print-ir-diff", "print what each pass changed as a unified diff"),
         Flag("mlir-timing", "print the CPU and wall time of each pass"),
-        Flag(
-            "crash-reproducer-dir", "folder for the reproducer of a crash (default: the current one)", "DIR"
-        ),
+        Flag("crash-reproducer-dir", "folder for the reproducer of a crash (default: the current one)", "DIR"),
         Flag(
             "mlir-pass-pipeline-crash-reproducer",
             "write the reproducer of any failed pass to this file",
@@ -82,32 +77,35 @@ FLAGS: Mapping[str, tuple[Flag, ...]] = {
     ),
 }
 
+# The flags that give a pipeline of `pipelines.py`; the options are those of `CompileOptions`.
+NAMED_PIPELINES = {
+    "uop-to-cuda": "from any stage to what `-t cuda` prints; options such as 'arch=sm_90 after=loop to=tile'",
+}
+
 _ALL = {flag.name: flag for flags in FLAGS.values() for flag in flags}
 _TRUE, _FALSE = ("true", "1"), ("false", "0")
 
 
-def add_arguments(parser: argparse.ArgumentParser, pipelines: Sequence[str]) -> None:
-    """Declare `FLAGS` and a flag for each named pipeline.
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare `FLAGS` and `NAMED_PIPELINES`.
 
-    Pipelines, however spelled, become the list `pipelines` of pairs (flag, text) in the order of the command line.
+    Pipelines, however spelled, become the list `pipelines` of pairs (flag, text), in the order given.
     """
     # xDSL's driver looks these up, in a syntax that has fewer spellings than ours: `-t` is resolved by us.
     parser.set_defaults(target="mlir", frontend=None)
-    parser.add_argument(
-        "input_file", nargs="?", metavar="FILE", help="the input; `-` or nothing: standard input"
-    )
+    parser.add_argument("input_file", nargs="?", metavar="FILE", help="the input; `-` or nothing: standard input")
     for title, flags in FLAGS.items():
         group = parser.add_argument_group(title)
         for flag in flags:
             _add_flag(group, flag)
-    group = parser.add_argument_group("named pipelines; OPTIONS as in a pipeline: 'arch=sm_90 to=tile'")
-    for name in pipelines:
-        group.add_argument(f"--{name}", dest="pipelines", action=AppendPipeline, metavar="OPTIONS")
+    group = parser.add_argument_group("named pipelines, run in the order given")
+    for name, description in NAMED_PIPELINES.items():
+        group.add_argument(f"--{name}", dest="pipelines", action=AppendPipeline, metavar="OPTIONS", help=description)
 
 
-def normalize_arguments(arguments: Sequence[str], pipelines: Sequence[str]) -> list[str]:
+def normalize_arguments(arguments: Sequence[str]) -> list[str]:
     """Spell `arguments` in argparse's way: see the top of this file."""
-    known = {*_ALL, *pipelines, *(f"no-{name}" for name, flag in _ALL.items() if flag.metavar is None)}
+    known = {*_ALL, *NAMED_PIPELINES, *(f"no-{name}" for name, flag in _ALL.items() if flag.metavar is None)}
     result: list[str] = []
     for position, argument in enumerate(arguments):
         if argument == "--":
@@ -121,7 +119,7 @@ def normalize_arguments(arguments: Sequence[str], pipelines: Sequence[str]) -> l
         if dashes not in (1, 2) or len(name) == 1 or name not in known:
             result.append(argument)
             continue
-        if name in pipelines and not equals:
+        if name in NAMED_PIPELINES and not equals:
             equals = "="  # the options are optional, so they must not be taken from the next argument
         flag = _ALL.get(name)
         if flag is not None and flag.metavar is None and value in (*_TRUE, *_FALSE):
@@ -152,9 +150,7 @@ def _add_flag(group: "argparse._ArgumentGroup", flag: Flag) -> None:  # pyright:
         group.add_argument(*names, dest=dest, action="store_true", default=bool(flag.default), help=flag.help)
         group.add_argument(f"--no-{flag.name}", dest=dest, action="store_false", help=argparse.SUPPRESS)
     elif flag.name in ("pass-pipeline", "passes"):
-        group.add_argument(
-            *names, dest="pipelines", action=AppendPipeline, metavar=flag.metavar, help=flag.help
-        )
+        group.add_argument(*names, dest="pipelines", action=AppendPipeline, metavar=flag.metavar, help=flag.help)
     else:
         dest = flag.dest or flag.name.replace("-", "_")
         group.add_argument(*names, dest=dest, metavar=flag.metavar, default=flag.default, help=flag.help)

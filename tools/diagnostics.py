@@ -1,9 +1,9 @@
 """Diagnostics as text: `file:line:column: error: message`, the line, a caret, and notes."""
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Literal
+import traceback
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
 
 from xdsl.dialects.builtin import CallSiteLoc, FileLineColLoc, FusedLoc, NameLoc
 from xdsl.ir import Attribute, Operation
@@ -12,11 +12,10 @@ Severity = Literal["error", "warning", "remark", "note"]
 
 # An operation's text is shown up to this many characters.
 _SHOWN_OPERATION = 160
-_RESULTS = re.compile(r"(?:%[^\s=:,]+(?:\s*:\s*\d+)?\s*,?\s*)+=\s*")
+_RESULTS = r"(?:%[^\s=:,]+(?:\s*:\s*\d+)?\s*,?\s*)+=\s*"
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(NamedTuple):
     """A piece of text to parse: `text` starts at line `first_line` of the file `name`."""
 
     name: str
@@ -30,14 +29,17 @@ class Source:
         line = self.first_line + self.text.count("\n", 0, start)
         return line, position - start + 1, self.text[start : end if end >= 0 else len(self.text)].rstrip("\r")
 
+    def line_text(self, line: int) -> str:
+        return self.text.split("\n")[line - self.first_line].rstrip("\r")
 
-@dataclass(frozen=True)
-class Diagnostic:
+
+class Diagnostic(NamedTuple):
     """Something to tell the user.
 
     line, column: from 1; None when no place is known
+    help:         what to do about it
     notes:        diagnostics of severity `note` that belong to this one
-    details:      whole lines printed below: the operation, its location in the user's program, help
+    details:      whole lines printed below: the operation, its location in the user's program
     """
 
     severity: Severity
@@ -46,6 +48,7 @@ class Diagnostic:
     line: int | None = None
     column: int | None = None
     source_line: str | None = None
+    help: str | None = None
     notes: tuple["Diagnostic", ...] = ()
     details: tuple[str, ...] = ()
 
@@ -57,7 +60,19 @@ class Diagnostic:
         if self.source_line is not None and self.column is not None:
             indent = re.sub(r"[^\t]", " ", self.source_line[: self.column - 1])
             lines += [self.source_line, f"{indent}^"]
-        return "\n".join([*lines, *map(str, self.notes), *self.details])
+        lines += [*map(str, self.notes), *self.details]
+        if self.help is not None:
+            lines.append(f"help: {self.help}")
+        return _printable("\n".join(lines))
+
+    @property
+    def full_message(self) -> str:
+        """The message with the help in brackets, as the text of a `PassError`."""
+        return self.message if self.help is None else f"{self.message} ({self.help})"
+
+    def replaced(self, **changes: Any) -> "Diagnostic":
+        """A copy with these fields changed."""
+        return self._replace(**changes)
 
 
 class DiagnosticError(Exception):
@@ -74,12 +89,11 @@ def at_position(source: Source, position: int, severity: Severity, message: str)
     return Diagnostic(severity, message, source.name, line, column, text)
 
 
-@dataclass(frozen=True)
-class Positions:
+class Positions(NamedTuple):
     """Where in `source` each parsed operation starts.
 
-    xDSL's parser does not record it, and an operation's `location` is the user's (it is printed, fused and carried
-    to the CUDA text), so it is kept beside the IR. Operations that passes made are not in the table.
+    xDSL's parser does not record it, and an operation's `location` is the user's (it is printed, fused and
+    carried to the CUDA text), so it is kept beside the IR. Operations that passes made are not in the table.
     """
 
     source: Source
@@ -90,20 +104,17 @@ class Positions:
         ancestor: Operation | None = op
         while ancestor is not None:
             if (position := self.of.get(ancestor)) is not None:
-                results = _RESULTS.match(self.source.text, position)
+                results = re.compile(_RESULTS).match(self.source.text, position)
                 return position if results is None else results.end()
             ancestor = ancestor.parent_op()
         return None
 
-    def report(
-        self, severity: Severity, message: str, op: Operation | None, notes: Iterable[Diagnostic] = ()
-    ) -> Diagnostic:
+    def report(self, severity: Severity, message: str, op: Operation | None) -> Diagnostic:
         """A diagnostic about `op`, at its place as far as it is known."""
         position = None if op is None else self.find(op)
         if position is None:
-            return Diagnostic(severity, message, self.source.name, notes=tuple(notes))
-        line, column, text = self.source.locate(position)
-        return Diagnostic(severity, message, self.source.name, line, column, text, tuple(notes))
+            return Diagnostic(severity, message, self.source.name)
+        return at_position(self.source, position, severity, message)
 
 
 def from_exception(error: Exception, positions: Positions, details: Sequence[str] = ()) -> Diagnostic:
@@ -113,27 +124,29 @@ def from_exception(error: Exception, positions: Positions, details: Sequence[str
     exception has them: `PassError`, `InvalidOperation` and `DominanceError` do, xDSL's do not.
     """
     op: Operation | None = getattr(error, "op", None)
-    help_text: str | None = getattr(error, "help", None)
     related: Sequence[tuple[Operation, str]] = getattr(error, "related", ())
-    lines = list(details)
-    if op is not None:
-        lines += [f"note: see operation: {one_line(op)}"]
-        lines += [f"note: from {place}" for place in source_places(op.location)]
-    if help_text is not None:
-        lines += [f"help: {help_text}"]
-    notes = [positions.report("note", message, other) for other, message in related]
     message = str(getattr(error, "message", error)) or type(error).__name__
-    found = positions.report("error", message, op, notes)
-    return Diagnostic(
-        found.severity,
-        found.message,
-        found.file,
-        found.line,
-        found.column,
-        found.source_line,
-        found.notes,
-        tuple(lines),
+    return positions.report("error", message, op).replaced(
+        help=getattr(error, "help", None),
+        notes=tuple(positions.report("note", note, other) for other, note in related),
+        details=(*details, *([] if op is None else describe(op))),
     )
+
+
+def crash(what: str, source: Source, error: Exception, details: Sequence[str] = ()) -> Diagnostic:
+    """The diagnostic for an exception that nobody meant to raise, where `what` failed."""
+    message = f"{what} crashed with {type(error).__name__}: {error}".rstrip(": ")
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f"note: raised in {frames[-1].name}, {frames[-1].filename}:{frames[-1].lineno}"
+    return Diagnostic("error", message, source.name, details=(where, *details))
+
+
+def describe(op: Operation) -> list[str]:
+    """Notes that show an operation and the places in the user's program that it comes from."""
+    return [
+        f"note: see operation: {one_line(op)}",
+        *(f"note: from {place}" for place in source_places(op.location)),
+    ]
 
 
 def one_line(op: Operation) -> str:
@@ -143,6 +156,16 @@ def one_line(op: Operation) -> str:
     except Exception:  # invalid IR may not print
         return f"'{op.name}'"
     return text if len(text) <= _SHOWN_OPERATION else f"{text[:_SHOWN_OPERATION]}…"
+
+
+def _printable(text: str) -> str:
+    """`text` with control characters, which may come from binary input, shown as escapes."""
+    if text.isprintable():
+        return text
+    return "".join(
+        character if character.isprintable() or character in "\t\n" else f"\\x{ord(character):02x}"
+        for character in text
+    )
 
 
 def source_places(location: Attribute) -> list[str]:

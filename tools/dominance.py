@@ -1,9 +1,9 @@
 """SSA dominance: every value is defined before it is used, on every path. xDSL's verifier does not check it.
 
-One sweep over the operations with the set of values that are visible; a region with several blocks is swept along
-its dominator tree (Cooper, Harvey, Kennedy, "A Simple, Fast Dominance Algorithm", 2001). Every region is taken to be
-an SSA control-flow region (none of uop's dialects has graph regions, whose operations have no order). As in MLIR, a
-block that cannot be reached is not checked.
+One sweep over the operations with the set of values that are visible; a region with several blocks is swept
+along its dominator tree (Cooper, Harvey, Kennedy, "A Simple, Fast Dominance Algorithm", 2001). Every region
+is taken to be an SSA control-flow region: none of uop's dialects has graph regions, where operations have no
+order. As in MLIR, a block that cannot be reached is not checked.
 """
 
 from collections.abc import Sequence

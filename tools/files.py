@@ -56,6 +56,4 @@ def write_output(path: str | None, text: str) -> None:
                 os.remove(written)
             raise
     except OSError as error:
-        raise DiagnosticError(
-            Diagnostic("error", f"cannot write the output: {error.strerror}", path)
-        ) from error
+        raise DiagnosticError(Diagnostic("error", f"cannot write the output: {error.strerror}", path)) from error

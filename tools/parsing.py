@@ -19,8 +19,8 @@ from .diagnostics import Diagnostic, DiagnosticError, Positions, Source, at_posi
 
 # A line that is exactly this separates the pieces of an input, as in mlir-opt.
 SPLIT_MARKER = "// -----"
-_SPLIT_LINE = re.compile(r"^// -----[ \t\r]*(?:\n|\Z)", re.MULTILINE)
-_BLANK = re.compile(r"(?:\s|//[^\n]*)*")
+_SPLIT_LINE = r"(?m)^// -----[ \t\r]*(?:\n|\Z)"
+_BLANK = r"(?:\s|//[^\n]*)*"
 
 
 class PositionParser(Parser):
@@ -67,7 +67,7 @@ def split_source(source: Source) -> list[Source]:
     """The pieces of `source` between split markers, each of which knows its first line."""
     pieces: list[Source] = []
     start = 0
-    for marker in _SPLIT_LINE.finditer(source.text):
+    for marker in re.finditer(_SPLIT_LINE, source.text):
         pieces.append(_piece(source, start, marker.start()))
         start = marker.end()
     pieces.append(_piece(source, start, len(source.text)))
@@ -76,12 +76,10 @@ def split_source(source: Source) -> list[Source]:
 
 def is_blank(source: Source) -> bool:
     """Whether there is nothing but white space and comments."""
-    return _BLANK.fullmatch(source.text) is not None
+    return re.fullmatch(_BLANK, source.text) is not None
 
 
-def parse_source(
-    context: Context, source: Source, allow_implicit_module: bool = True
-) -> tuple[ModuleOp, Positions]:
+def parse_source(context: Context, source: Source, allow_implicit_module: bool = True) -> tuple[ModuleOp, Positions]:
     """Parse a module. Raises `DiagnosticError` for anything that goes wrong."""
     parser: PositionParser | None = None
     try:
@@ -107,10 +105,12 @@ def parse_source(
 
 
 def _parse_diagnostic(source: Source, error: ParseError, notes: Sequence[Diagnostic] = ()) -> Diagnostic:
-    found = at_position(source, min(error.span.start, len(source.text)), "error", error.msg.strip())
-    return Diagnostic(
-        "error", found.message, found.file, found.line, found.column, found.source_line, tuple(notes)
-    )
+    position = min(error.span.start, len(source.text))
+    # xDSL reports a name that it does not know at the token that follows, which may be lines away.
+    if (unknown := re.search(r"([^\s'!#]+)'? is not registered$", error.msg)) is not None:
+        found = source.text.rfind(unknown[1], 0, position)
+        position = position if found < 0 else found
+    return at_position(source, position, "error", error.msg.strip()).replaced(notes=tuple(notes))
 
 
 def _here(source: Source, parser: PositionParser | None, message: str) -> Diagnostic:

@@ -1,7 +1,7 @@
 """The options of a pass: from the text of a pipeline to the fields of its dataclass, and back."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -23,8 +23,17 @@ def near_names(name: str, names: Sequence[str]) -> str:
     return f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
 
 
+def load(factory: Callable[[], type[OptionsT]], kind: str, spec: PassSpec, text: str) -> type[OptionsT]:
+    """The class that `factory` imports. Raises `PipelineError` if it cannot be imported."""
+    try:
+        return factory()
+    except Exception as error:
+        message = f"{kind} '{spec.name}' cannot be loaded: {type(error).__name__}: {error}"
+        raise PipelineError(message, text, spec.position) from error
+
+
 def make_from_spec(cls: type[OptionsT], spec: PassSpec, text: str, kind: str = "pass") -> OptionsT:
-    """An instance of the dataclass `cls` (a pass, a target) with the options of `spec`, which was read from `text`.
+    """An instance of the dataclass `cls` (a pass, a target) with the options of `spec`, read from `text`.
 
     Raises `PipelineError` at the option that is unknown, given twice, missing or of the wrong type.
     """

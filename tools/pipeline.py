@@ -14,7 +14,7 @@ from xdsl.passes import ModulePass
 from xdsl.traits import IsolatedFromAbove
 
 from ..rewriting.diagnostics import PassError
-from .pass_options import make_from_spec, near_names, spec_of
+from .pass_options import load, make_from_spec, near_names, spec_of
 from .pipeline_text import Element, Nest, PassSpec, PipelineError, parse_pipeline, print_pipeline
 from .pipelines import NAMED_PIPELINES, CompileOptions
 
@@ -26,7 +26,7 @@ ANY = "any"
 
 @dataclass(frozen=True)
 class NestedPipeline:
-    """Passes for each operation called `anchor` directly inside the operation that the outer pipeline runs on."""
+    """Passes for each operation called `anchor` directly inside the one that the outer pipeline runs on."""
 
     anchor: str
     elements: tuple["ModulePass | NestedPipeline", ...]
@@ -99,7 +99,8 @@ def run_pipeline(
         elements += build_pipeline(part, registry) if isinstance(part, str) else (part,)
     instrumentations: list[PassInstrumentation] = [_Report(timing, on_pass)]
     if verify:
-        from .verifier import VerifyEach, verify_ir
+        from .instruments import VerifyEach
+        from .verifier import verify_ir
 
         verify_ir(module)
         instrumentations.append(VerifyEach())
@@ -133,7 +134,7 @@ def resolve(elements: Iterable[Element], text: str, passes: PassRegistry) -> Pip
         if element.name not in passes:
             near = near_names(element.name, [*passes, *NAMED_PIPELINES])
             raise PipelineError(f"unknown pass '{element.name}'{near}", text, element.position)
-        return make_from_spec(passes[element.name](), element, text)
+        return make_from_spec(load(passes[element.name], "pass", element, text), element, text)
 
     return tuple(map(resolve_one, elements))
 
@@ -155,7 +156,10 @@ def execute(
     module: ModuleOp,
     instrumentations: Sequence[PassInstrumentation] = (),
 ) -> None:
-    """Run `pipeline` on `module`; `before_pass` is called in the order of `instrumentations`, the others in reverse."""
+    """Run `pipeline` on `module`.
+
+    The hooks `before_pass` are called in the order of `instrumentations`, the others in reverse.
+    """
     _execute(pipeline, context, (module,), instrumentations, nested=False)
 
 
@@ -168,9 +172,7 @@ def _execute(
 ) -> None:
     for element in pipeline:
         if isinstance(element, NestedPipeline):
-            children = [
-                child for op in ops for region in op.regions for block in region.blocks for child in block.ops
-            ]
+            children = [child for op in ops for region in op.regions for block in region.blocks for child in block.ops]
             for child in children:
                 if element.anchor in (child.name, ANY):
                     _execute(element.elements, context, (child,), instrumentations, nested=True)
@@ -178,9 +180,7 @@ def _execute(
             ops = _run_pass(PassRun(element, ops, nested), context, instrumentations)
 
 
-def _run_pass(
-    run: PassRun, context: Context, instrumentations: Sequence[PassInstrumentation]
-) -> tuple[Operation, ...]:
+def _run_pass(run: PassRun, context: Context, instrumentations: Sequence[PassInstrumentation]) -> tuple[Operation, ...]:
     for instrumentation in instrumentations:
         instrumentation.before_pass(run)
     try:
@@ -200,7 +200,7 @@ def _run_pass(
 def _apply(pass_: ModulePass, context: Context, ops: tuple[Operation, ...]) -> tuple[Operation, ...]:
     """Apply a pass to operations that stand side by side; returns what stands there afterwards.
 
-    A pass works on a module. Unless the operation is one, a temporary module holds it meanwhile, which has the
+    A pass works on a module. Unless the operation is one, a temporary module holds it meanwhile, with the
     attributes of the real one: the pass sees nothing else of the program, and whatever it leaves goes back.
     """
     if len(ops) == 1 and isinstance(ops[0], ModuleOp):

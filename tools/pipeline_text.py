@@ -5,8 +5,8 @@
     option   ::= key (`=` (value (`,` value)* | `[` values? `]` | `{` values? `}`))?
     value    ::= "double quoted, with escapes" | 'single quoted, as it is' | bare text
 
-White space, newlines included, may stand between any two tokens; options are separated by it. Names are resolved
-later (`pipeline.py`): this file knows no pass.
+White space, newlines included, may stand between any two tokens; options are separated by it. Names are
+resolved later (`pipeline.py`): this file knows no pass.
 """
 
 import re
@@ -34,7 +34,7 @@ class PipelineError(Exception):
 
 @dataclass(frozen=True)
 class Value:
-    """One value of an option. Quoted text is always a string; bare text may be a number, a keyword or a string."""
+    """One value of an option. Quoted text is a string; bare text may be a number, a keyword or a string."""
 
     text: str
     quoted: bool = False
@@ -71,7 +71,7 @@ class PassSpec:
 
 @dataclass(frozen=True)
 class Nest:
-    """A pipeline for each operation called `anchor` directly inside the operation that the outer one runs on."""
+    """A pipeline for each operation called `anchor` directly inside what the outer one runs on."""
 
     anchor: str
     elements: tuple["Element", ...] = ()

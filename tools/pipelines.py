@@ -1,7 +1,7 @@
 """Named pipelines: `--uop-to-cuda='arch=sm_90'` is short for the text that this file spells out.
 
-`STAGES` is the compiler in one table: the forms of a program from PyTorch to the GPU, and the passes that lead
-from each form to the next. `uop-opt` and `uop` both read it.
+`STAGES` is the compiler in one table: the forms of a program from PyTorch to the GPU, and the passes that
+lead from each form to the next. `uop-opt` and `uop` both read it.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,7 +26,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Stage:
-    """A form of the program that can be printed, stored and continued, and the steps that make it from the last."""
+    """A form of the program that can be printed, stored and continued, and the steps that make it."""
 
     name: str
     steps: tuple[Step, ...] = ()

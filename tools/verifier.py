@@ -5,7 +5,6 @@ from xdsl.traits import NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from .dominance import verify_dominance
-from .pipeline import PassInstrumentation, PassRun
 
 
 class InvalidOperation(VerifyException):
@@ -23,14 +22,6 @@ def verify_ir(root: Operation) -> None:
     """
     _verify_op(root)
     verify_dominance(root)
-
-
-class VerifyEach(PassInstrumentation):
-    """Verifies what each pass leaves."""
-
-    def after_pass(self, run: PassRun) -> None:
-        for op in run.ops:
-            verify_ir(op)
 
 
 def _verify_op(op: Operation) -> None:

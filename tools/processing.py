@@ -1,0 +1,135 @@
+"""What `uop-opt` does with its input: parse, verify, run the passes, print, and report what is wrong."""
+
+import argparse
+import sys
+import traceback
+from collections.abc import Generator
+from contextlib import contextmanager
+from io import StringIO
+from typing import TYPE_CHECKING
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.exceptions import DiagnosticException
+from xdsl.utils.target import Target
+
+from .diagnostics import Diagnostic, DiagnosticError, Positions, Source, crash, from_exception
+from .files import write_output
+from .parsing import SPLIT_MARKER, is_blank, parse_source, split_source
+from .timing import Timing
+from .verifier import verify_ir
+
+if TYPE_CHECKING:
+    from .pipeline import Pipeline
+
+
+class Processor:
+    """Processes the pieces of an input; their diagnostics are printed, or checked against what they expect.
+
+    target_text: the target as the command line spells it
+    """
+
+    def __init__(
+        self, args: argparse.Namespace, context: Context, passes: "Pipeline", target: Target, target_text: str
+    ) -> None:
+        self.args = args
+        self.context = context
+        self.passes = passes
+        self.target = target
+        self.target_text = target_text
+        self.timing = Timing()
+        self._diagnostics: list[Diagnostic] = []
+
+    def process(self, source: Source) -> int:
+        """Process everything and write the output; returns the exit code.
+
+        Raises `DiagnosticError` where there is nothing to process and where the output cannot be written.
+        """
+        if is_blank(source):
+            # mlir-opt prints an empty module, and so an input lost in a broken pipe looks like a success.
+            raise DiagnosticError(Diagnostic("error", "the input is empty: it has no operation", source.name))
+        outputs: list[str] = []
+        failed = False
+        for piece in split_source(source) if self.args.split_input_file else [source]:
+            try:
+                outputs.append(self._process_piece(piece))
+            except DiagnosticError as error:
+                self.report(error.diagnostic)
+                if self.args.debug:
+                    traceback.print_exception(error)
+            failed = self._has_failed(piece) or failed
+        if self.args.mlir_timing:
+            print(self.timing.table(), file=sys.stderr)
+        if not failed or self.args.output_file is None:
+            write_output(self.args.output_file, f"{SPLIT_MARKER}\n".join(outputs))
+        return 1 if failed else 0
+
+    def report(self, diagnostic: Diagnostic) -> None:
+        """Print a diagnostic, or keep it to be checked."""
+        self._diagnostics.append(diagnostic)
+        if not self.args.verify_diagnostics:
+            print(diagnostic, file=sys.stderr)
+
+    def _has_failed(self, piece: Source) -> bool:
+        """Whether the diagnostics of a piece make it a failure; forgets them."""
+        diagnostics, self._diagnostics = self._diagnostics, []
+        if self.args.verify_diagnostics:
+            from .expected import check_diagnostics
+
+            diagnostics = check_diagnostics(piece, diagnostics)
+            for problem in diagnostics:
+                print(problem, file=sys.stderr)
+        return any(diagnostic.severity == "error" for diagnostic in diagnostics)
+
+    def _process_piece(self, source: Source) -> str:
+        """The output for one piece. Raises `DiagnosticError` for the first thing that is wrong."""
+        with self.timing.phase("(parse)"):
+            module, positions = self.parse(source)
+        if not self.args.disable_verify:
+            with self.timing.phase("(verify)"), _internal_errors("verifying the input", source):
+                try:
+                    verify_ir(module)
+                except DiagnosticException as error:
+                    raise DiagnosticError(from_exception(error, positions)) from error
+        if self.passes:
+            from .pass_runner import (
+                PassRunner,
+            )  # with what it imports, as long to load as a small file to process
+
+            with _internal_errors("running the passes", source):
+                PassRunner(self).run(module, positions)
+        with self.timing.phase("(print)"):
+            return self._print(module, positions)
+
+    def parse(self, source: Source) -> tuple[ModuleOp, Positions]:
+        """The module in `source`, an empty one for a piece with no operation. Raises `DiagnosticError`."""
+        if is_blank(source):
+            return ModuleOp([]), Positions(source, {})
+        return parse_source(self.context, source, not self.args.no_implicit_module)
+
+    def _print(self, module: ModuleOp, positions: Positions) -> str:
+        output = StringIO()
+        try:
+            self.target.emit(self.context, module, output)
+        except DiagnosticException as error:
+            details = [f"note: in target '{self.target.name}'"]
+            raise DiagnosticError(from_exception(error, positions, details)) from error
+        except Exception as error:
+            from .pass_runner import PassRunner
+
+            what = f"target '{self.target.name}'"
+            details = PassRunner(self).reproduce_target(module, what, error)
+            raise DiagnosticError(crash(what, positions.source, error, details)) from error
+        # xDSL's printer ends with an empty line.
+        return output.getvalue().rstrip("\n") + "\n" if self.target.name == "mlir" else output.getvalue()
+
+
+@contextmanager
+def _internal_errors(doing: str, source: Source) -> Generator[None]:
+    """Makes a diagnostic of any exception that nothing else has made one of."""
+    try:
+        yield
+    except DiagnosticError:
+        raise
+    except Exception as error:
+        raise DiagnosticError(crash(doing, source, error)) from error
