@@ -1,0 +1,33 @@
+"""The pass `choose-schedule`."""
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from ...dialects.schedule import ScheduleAttr
+from ...dialects.uop import KernelOp
+from ...rewriting.diagnostics import emit_remark
+from .kernel_shape import shape_of_kernel
+from .schedule_rules import choose
+
+
+@dataclass(frozen=True)
+class ChooseSchedulePass(ModulePass):
+    """Write a default `#tile.schedule` on each kernel in loop form, from its shape alone.
+
+    Elementwise kernels get coalesced threads and 16-byte accesses; rows are reduced by a thread, a warp or a block by their
+    length; columns by threads side by side; products get block, thread and register tiles over staged, double-buffered slabs.
+    Leaves alone: kernels that have a schedule, and kernels that are not in loop form.
+    """
+
+    name = "choose-schedule"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for kernel in op.ops:
+            if not isinstance(kernel, KernelOp) or kernel.schedule is not None or kernel.is_tensor_form:
+                continue
+            choice = choose(shape_of_kernel(kernel))
+            kernel.schedule = ScheduleAttr(choice.schedule)
+            emit_remark(kernel, f"@{kernel.sym_name.data}: {choice.reason}: {choice.schedule}")

@@ -1,0 +1,130 @@
+"""What a schedule is chosen from: the axes of a kernel in loop form, what it reduces, and how its buffers are walked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import BlockArgument, Operation, SSAValue
+
+from ...dialects.loop import ForOp, ReduceOp
+from ...dialects.types import byte_width, element_of
+from ...dialects.uop import AddOp, KernelOp, LoadOp, MulOp, StoreOp, SubOp, constant_value
+
+
+@dataclass(frozen=True)
+class Access:
+    """One load or store.
+
+    buffer: name hint of the kernel argument.
+    indices: for each dimension of the buffer, axis → coefficient; None where the index is not linear in the axes.
+    axes: every axis that an index depends on.
+    """
+
+    op: LoadOp | StoreOp
+    buffer: str
+    indices: tuple[dict[str, int] | None, ...]
+    axes: frozenset[str]
+
+    @property
+    def contiguous_axis(self) -> str | None:
+        """The axis along which it walks neighbouring elements."""
+        last = self.indices[-1] if self.indices else None
+        steps = [axis for axis, step in (last or {}).items() if step == 1]
+        return steps[0] if len(steps) == 1 else None
+
+    @property
+    def is_linear(self) -> bool:
+        return all(index is not None for index in self.indices)
+
+    @property
+    def element_bytes(self) -> int:
+        return byte_width(element_of(self.op.buffer.type))
+
+
+@dataclass
+class KernelShape:
+    """The axes and accesses of one kernel.
+
+    extents: axis → extent, in the order of the text, outermost first.
+    parallel: axes of the outputs. reduced: axes that a reduction goes over; an axis may be both (softmax).
+    """
+
+    extents: dict[str, int] = field(default_factory=dict[str, int])
+    parallel: list[str] = field(default_factory=list[str])
+    reduced: list[str] = field(default_factory=list[str])
+    loads: list[Access] = field(default_factory=list[Access])
+    stores: list[Access] = field(default_factory=list[Access])
+
+    @property
+    def rows(self) -> list[str]:
+        """Parallel axes that nothing reduces."""
+        return [axis for axis in self.parallel if axis not in self.reduced]
+
+    @property
+    def widest_bytes(self) -> int:
+        """Bytes of the widest element that is loaded or stored."""
+        return max((access.element_bytes for access in (*self.loads, *self.stores)), default=4)
+
+
+def shape_of_kernel(kernel: KernelOp) -> KernelShape:
+    """Axes and accesses of a kernel in loop form."""
+    shape = KernelShape()
+    axis_of: dict[SSAValue, str] = {}
+    forms: dict[SSAValue, dict[str, int] | None] = {}
+    depends: dict[SSAValue, frozenset[str]] = {}
+
+    for op in kernel.body.walk():
+        if isinstance(op, ForOp | ReduceOp):
+            name = op.axis.axis.data
+            shape.extents.setdefault(name, op.axis.extent.data)
+            axes = shape.parallel if isinstance(op, ForOp) else shape.reduced
+            if name not in axes:
+                axes.append(name)
+            axis_of[op.index] = name
+            forms[op.index] = {name: 1}
+            depends[op.index] = frozenset((name,))
+        elif isinstance(op, LoadOp | StoreOp):
+            indices = tuple(_form(index, forms) for index in op.indices)
+            used = frozenset[str]().union(*(_axes(index, depends) for index in op.indices))
+            access = Access(op, op.buffer.name_hint or "", indices, used)
+            (shape.loads if isinstance(op, LoadOp) else shape.stores).append(access)
+            if isinstance(op, LoadOp):
+                depends[op.result] = used
+        elif op.results:
+            for result in op.results:
+                depends[result] = frozenset[str]().union(*(_axes(operand, depends) for operand in op.operands))
+            forms[op.results[0]] = _linear(op, forms)
+    return shape
+
+
+def _axes(value: SSAValue, depends: dict[SSAValue, frozenset[str]]) -> frozenset[str]:
+    return depends.get(value, frozenset())
+
+
+def _form(value: SSAValue, forms: dict[SSAValue, dict[str, int] | None]) -> dict[str, int] | None:
+    """Linear form of an index, its constant left out; None when it is not linear."""
+    if constant_value(value) is not None:
+        return {}
+    return None if isinstance(value, BlockArgument) and value not in forms else forms.get(value)
+
+
+def _linear(op: Operation, forms: dict[SSAValue, dict[str, int] | None]) -> dict[str, int] | None:
+    if isinstance(op, AddOp | SubOp):
+        left, right = (_form(operand, forms) for operand in op.operands)
+        if left is None or right is None:
+            return None
+        sign = -1 if isinstance(op, SubOp) else 1
+        return {axis: left.get(axis, 0) + sign * right.get(axis, 0) for axis in {**left, **right}}
+    if isinstance(op, MulOp):
+        for factor, other in (op.operands, reversed(op.operands)):
+            number, form = constant_value(factor), _form(other, forms)
+            if isinstance(number, int) and form is not None:
+                return {axis: step * number for axis, step in form.items()}
+    return None
+
+
+def buffer_shape(access: Access) -> tuple[int, ...]:
+    type = access.op.buffer.type
+    assert isinstance(type, MemRefType)
+    return type.get_shape()

@@ -1,0 +1,149 @@
+"""Programs of several kernels: compile each, run them in order, keep the buffers between them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, SSAValue
+
+from ..dialects import gpu_kernel
+from ..dialects.semantics import numpy_dtype
+from ..dialects.types import element_count, element_of, shape_of, type_name
+from ..dialects.uop import LaunchOp, ReshapeOp
+from ..rewriting.diagnostics import PassError
+from ..targets.cuda import gpu_kernels, kernel_text
+from .nvrtc import Resources, compile_cuda
+from .simulator import Counters, simulate
+
+Array = np.ndarray[Any, Any]
+
+POISON = 0xFF
+"""The byte that outputs hold before a kernel runs: every float of it is NaN, so a missing store shows."""
+
+
+@dataclass(frozen=True)
+class CompiledKernel:
+    """One kernel, ready to run.
+
+    text: its CUDA text. ptx: what the simulator executes. resources: what it takes on `kernel.arch`.
+    """
+
+    kernel: gpu_kernel.KernelOp
+    text: str
+    ptx: str
+    resources: Resources
+
+    @property
+    def name(self) -> str:
+        return self.kernel.sym_name.data
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether its grid has no blocks, so that there is nothing to launch."""
+        return 0 in self.kernel.grid_shape
+
+
+@dataclass(frozen=True)
+class KernelRun:
+    """One launch of a kernel and what it did."""
+
+    compiled: CompiledKernel
+    counters: Counters
+
+
+@dataclass(frozen=True)
+class ProgramRun:
+    """The results of a program, and each launch in order."""
+
+    outputs: list[Array]
+    kernels: list[KernelRun]
+
+
+def storage_dtype(element: Attribute) -> np.dtype[Any]:
+    """How numpy holds a buffer's elements: bf16, which it lacks, as its bits in uint16; bool as bytes of 0 and 1."""
+    name = type_name(element)
+    return np.dtype({"bf16": "uint16", "i1": "uint8"}.get(name) or numpy_dtype(element))
+
+
+def poisoned(type: Attribute) -> Array:
+    """An array for a tensor or memref type whose elements are not written yet."""
+    dtype = storage_dtype(element_of(type))
+    count = element_count(shape_of(type))
+    return np.full(count * dtype.itemsize, POISON, np.uint8).view(dtype).reshape(shape_of(type))
+
+
+def compile_kernel(kernel: gpu_kernel.KernelOp) -> CompiledKernel:
+    """CUDA text, PTX and resources of one kernel for the architecture that it names."""
+    text = kernel_text(kernel)
+    arch = kernel.arch.data
+    name = kernel.sym_name.data
+    resources = compile_cuda(text, arch, name=f"{name}.cu").resources[name]
+    ptx = compile_cuda(text, arch.replace("sm_", "compute_"), name=f"{name}.cu").ptx
+    return CompiledKernel(kernel, text, ptx, resources)
+
+
+class Program:
+    """The kernels of a module in `gpu_kernel` form, and the function that launches them."""
+
+    def __init__(self, module: ModuleOp, name: str = "forward"):
+        """Compile the module's kernels. Raises `PassError` where a kernel is at another level, or there is no such function."""
+        self.kernels = {kernel.sym_name.data: compile_kernel(kernel) for kernel in gpu_kernels(module)}
+        functions = [op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == name]
+        if not functions:
+            raise PassError(f"the module has no function @{name}", module)
+        self.function = functions[0]
+
+    def run(
+        self,
+        arguments: Sequence[Array],
+        *,
+        check_races: bool = True,
+        on_kernel: Callable[[KernelRun], None] | None = None,
+    ) -> ProgramRun:
+        """Run the program in the simulator.
+
+        arguments: one contiguous array for each argument of the function, of its shape and `storage_dtype`; they are not
+          changed. on_kernel: called after each launch.
+        Raises the simulator's errors: races, accesses out of bounds, reads of what was not written.
+        """
+        block = self.function.body.block
+        values: dict[SSAValue, Array] = {}
+        for argument, array in zip(block.args, arguments, strict=True):
+            expected = storage_dtype(element_of(argument.type))
+            if array.shape != shape_of(argument.type) or array.dtype != expected:
+                raise ValueError(
+                    f"argument {argument.name_hint or argument.index} is {argument.type},"
+                    f" not an array of {array.dtype} of shape {array.shape}"
+                )
+            values[argument] = np.ascontiguousarray(array)
+        runs: list[KernelRun] = []
+        for op in block.ops:
+            if isinstance(op, LaunchOp):
+                compiled = self.kernels[op.kernel.root_reference.data]
+                outputs = [poisoned(result.type) for result in op.results]
+                counters = Counters()
+                if not compiled.is_empty:
+                    counters = simulate(
+                        compiled.ptx,
+                        compiled.kernel.grid_shape,
+                        compiled.kernel.threads,
+                        [*outputs, *(values[operand].copy() for operand in op.operands)],
+                        check_races=check_races,
+                        source=compiled.text,
+                    )
+                runs.append(KernelRun(compiled, counters))
+                if on_kernel is not None:
+                    on_kernel(runs[-1])
+                values.update(zip(op.results, outputs, strict=True))
+            elif isinstance(op, ReshapeOp):
+                values[op.result] = values[op.input].reshape(shape_of(op.result.type))
+            elif isinstance(op, ReturnOp):
+                return ProgramRun([values[operand] for operand in op.operands], runs)
+            else:
+                raise PassError(f"{op.name} does not stand in a program", op, "uop-partition moves it into a kernel")
+        raise PassError("the program returns nothing", self.function)
