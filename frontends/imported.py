@@ -1,0 +1,97 @@
+"""What importing a program gives: the module, and what its arguments and results are for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import torch
+from torch.utils._pytree import TreeSpec, tree_unflatten
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.func import FuncOp
+
+
+class ArgumentKind(Enum):
+    """Where the value of an argument of the imported function comes from."""
+
+    USER_INPUT = "user input"
+    PARAMETER = "parameter"
+    BUFFER = "buffer"
+    CONSTANT = "constant"
+
+
+@dataclass(frozen=True)
+class Argument:
+    """An argument of the imported function.
+
+    name:   its hint in the text, unique in the function
+    source: qualified name of the parameter, buffer or constant (`layers.0.weight`); of a user input, PyTorch's name
+    leaf:   place of a user input among the leaves of (args, kwargs); None for the others
+    value:  tensor of a parameter, buffer or constant, as the exported program holds it; None for user inputs
+    """
+
+    name: str
+    kind: ArgumentKind
+    source: str
+    type: TensorType
+    leaf: int | None
+    value: torch.Tensor | None
+
+
+class ResultKind(Enum):
+    """What an output of the exported program is for."""
+
+    USER_OUTPUT = "user output"
+    BUFFER_MUTATION = "new value of a buffer"
+    PARAMETER_MUTATION = "new value of a parameter"
+    USER_INPUT_MUTATION = "new value of a user input"
+
+
+@dataclass(frozen=True)
+class Result:
+    """An output of the exported program.
+
+    index:    which result of the function it is; None when it is no tensor
+    constant: its value when it is no tensor: None, a number or a string
+    target:   for a mutation, `source` of the argument whose new value it is
+    """
+
+    kind: ResultKind
+    index: int | None
+    constant: object = None
+    target: str | None = None
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A program in the torch dialect, and how it is called.
+
+    module:     holds one `func.func` of `torch.aten` operations
+    arguments:  one for each argument of the function, in order
+    results:    the exported program's outputs in order: mutations, then the leaves of what the user gets
+    input_spec: pytree of (args, kwargs); output_spec: pytree of the user's outputs
+    """
+
+    module: ModuleOp
+    arguments: tuple[Argument, ...]
+    results: tuple[Result, ...]
+    input_spec: TreeSpec
+    output_spec: TreeSpec
+
+    @property
+    def function(self) -> FuncOp:
+        """The imported function."""
+        function = self.module.body.block.first_op
+        assert isinstance(function, FuncOp)
+        return function
+
+    def user_outputs(self, values: Sequence[Any]) -> Any:
+        """What the user's program gives, in its own structure, from the results of the function."""
+        leaves = [
+            result.constant if result.index is None else values[result.index]
+            for result in self.results
+            if result.kind is ResultKind.USER_OUTPUT
+        ]
+        return tree_unflatten(leaves, self.output_spec)
