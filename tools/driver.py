@@ -162,7 +162,7 @@ class UOpOptMain(xDSLOptMain):
         from .listing import list_classes
 
         if self.args.list_passes:
-            print(*list_classes(self.universe.all_passes), sep="\n")
+            print(*list_classes(self.available_passes), sep="\n")
         if self.args.list_targets:
             print(*list_classes(self.universe.all_targets), sep="\n")
         if self.args.list_dialects:

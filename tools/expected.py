@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from .diagnostics import Diagnostic, Source
 
-_START = re.compile(r"//.*?\bexpected-(?:error|warning|remark|note)")
+_START = re.compile(r"//\s*expected-(?:error|warning|remark|note)")
 _EXPECTATION = re.compile(
     r"expected-(?P<severity>error|warning|remark|note)(?P<regex>-re)? *"
     r"(?:@(?P<place>[+-]\d+|above|below|unknown))? *\{\{(?P<text>.*)\}\}\s*$"

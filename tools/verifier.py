@@ -1,5 +1,8 @@
 """Verification that says which operation is wrong, SSA dominance included."""
 
+import re
+
+from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Block, Operation
 from xdsl.traits import NoTerminator
 from xdsl.utils.exceptions import VerifyException
@@ -32,9 +35,17 @@ def _verify_op(op: Operation) -> None:
     try:
         op.verify(verify_nested_ops=False)
     except VerifyException as error:
-        raise InvalidOperation(op, str(error)) from error
+        raise InvalidOperation(_redefinition(op, str(error)) or op, str(error)) from error
     except ValueError as error:  # an operand that was erased
         raise InvalidOperation(op, str(error)) from error
+
+
+def _redefinition(op: Operation, message: str) -> Operation | None:
+    """The operation in the symbol table `op` that redefines a symbol, if that is what `message` complains of."""
+    if (match := re.fullmatch('Redefinition of symbol "(.*)"', message)) is None:
+        return None
+    same = [inner for inner in op.walk() if inner.get_attr_or_prop("sym_name") == StringAttr(match[1])]
+    return same[1] if len(same) > 1 else None
 
 
 def _verify_block(block: Block, parent: Operation) -> None:

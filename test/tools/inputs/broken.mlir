@@ -1,0 +1,2 @@
+// An error on the second line.
+builtin.modul {}
