@@ -1,7 +1,5 @@
 """Axes: what a loop, a factor of a schedule or a register dimension goes over, and how it is carried out."""
 
-from enum import auto
-
 from xdsl.dialects.builtin import IntAttr, NoneAttr, StringAttr
 from xdsl.ir import Attribute, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
@@ -14,23 +12,23 @@ from xdsl.utils.str_enum import StrEnum
 class AxisKind(StrEnum):
     """How the steps of an axis are carried out."""
 
-    PARALLEL = auto()
+    PARALLEL = "parallel"
     """Undecided: in any order (loop level, before a schedule)."""
-    LOOP = auto()
+    LOOP = "loop"
     """One after the other."""
-    BLOCK = auto()
+    BLOCK = "block"
     """One thread block each; a task of the pool on a CPU."""
-    WARP = auto()
+    WARP = "warp"
     """One warp of the block each."""
-    THREAD = auto()
+    THREAD = "thread"
     """One thread of the block each."""
-    LANE = auto()
+    LANE = "lane"
     """One lane of the warp each."""
-    REGISTER = auto()
+    REGISTER = "register"
     """Held at once by one thread: a dimension of its register tile; SIMD lanes on a CPU."""
-    UNROLL = auto()
+    UNROLL = "unroll"
     """One after the other, written out."""
-    MMA = auto()
+    MMA = "mma"
     """Spread over a warp as a matrix instruction wants it."""
 
 

@@ -12,7 +12,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from .types import packed_strides
+from .types import is_memref, packed_strides
 
 SHARED = StringAttr("shared")
 REGISTER = StringAttr("register")
@@ -20,7 +20,8 @@ REGISTER = StringAttr("register")
 
 @irdl_attr_definition
 class SwizzleAttr(MemRefLayoutAttr, ParametrizedAttribute):
-    """`#tile.swizzle<unit 4, chunks 8>`: rows of `chunks` units of `unit` elements, the units of a row permuted by exclusive or.
+    """`#tile.swizzle<unit 4, chunks 8>`: rows of `chunks` units of `unit` elements, the units of a row permuted by
+    exclusive or.
 
     Unit `c` of row `r` lies at place `c xor ((r ÷ max(1, 8 ÷ chunks)) mod min(chunks, 8))`. With 16-byte units, eight
     consecutive rows of one logical unit then lie in eight different groups of banks. `chunks` is a power of two.
@@ -89,7 +90,7 @@ def slab_type(element: Attribute, shape: Sequence[int], pad: int = 0) -> MemRefT
 
 def memory_space(type: Attribute) -> str:
     """`shared`, `register`, or `global` for a plain memref."""
-    assert isinstance(type, MemRefType)
+    assert is_memref(type)
     if isinstance(type.memory_space, NoneAttr):
         return "global"
     return type.memory_space.data if isinstance(type.memory_space, StringAttr) else str(type.memory_space)

@@ -31,8 +31,10 @@ from .uop.reduction import verify_monoid_operands
 class ForOp(IRDLOperation):
     """One loop: `loop.for %i (i = 16 parallel) { … }`.
 
-    With state (tile form): `loop.for %k (k = 8 loop) carry (%acc = add : vector<2x2xf32>) { … loop.yield %new : … }`. Each group
-    of carried values begins at the identity of its monoid, or continues an outer loop's state (`add from %outer`); the body
+    With state (tile form): `loop.for %k (k = 8 loop) carry (%acc = add : vector<2x2xf32>) { … loop.yield %new : …
+    }`. Each group
+    of carried values begins at the identity of its monoid, or continues an outer loop's state (`add from %outer`);
+    the body
     yields the new state, and all of it changes at once. The results are the last state.
 
     inits: nothing, or one value for each carried value.
@@ -120,11 +122,11 @@ class ForOp(IRDLOperation):
             types.extend(parse_types(parser))
 
         if parser.parse_optional_keyword("carry"):
-            parser.parse_punctuation("(")
-            group()
-            while parser.parse_optional_punctuation(";"):
+            with parser.in_parens():
                 group()
-            parser.parse_punctuation(")")
+            while parser.parse_optional_punctuation(","):
+                with parser.in_parens():
+                    group()
         if len(types) != len(names):
             parser.raise_error(f"{len(names)} values are carried, {len(types)} types are given", position)
         attributes = parse_attributes(parser, keyword=True)
@@ -141,11 +143,10 @@ class ForOp(IRDLOperation):
     def print(self, printer: Printer) -> None:
         _print_header(printer, self.index, self.axis)
         if self.results:
-            printer.print_string(" carry (")
+            printer.print_string(" carry ")
             place = 0
             for monoid in self.monoids.data:
-                if place:
-                    printer.print_string("; ")
+                printer.print_string(", (" if place else "(")
                 group = slice(place, place + monoid.monoid.width)
                 print_operands(printer, self.carried[group])
                 printer.print_string(f" = {monoid.data}")
@@ -154,8 +155,8 @@ class ForOp(IRDLOperation):
                     print_operands(printer, self.inits[group])
                 printer.print_string(" : ")
                 print_types(printer, [value.type for value in self.carried[group]])
+                printer.print_string(")")
                 place = group.stop
-            printer.print_string(")")
         print_attributes(printer, self, keyword=True)
         printer.print_string(" ")
         printer.print_region(self.body, print_entry_block_args=False)
@@ -163,7 +164,8 @@ class ForOp(IRDLOperation):
 
 @irdl_op_definition
 class ReduceOp(IRDLOperation):
-    """`%s = loop.reduce %k (k = 64) add : f32 { … loop.yield %element : f32 }`: combine the elements that the body yields.
+    """`%s = loop.reduce %k (k = 64) add : f32 { … loop.yield %element : f32 }`: combine the elements that the body
+    yields.
 
     In any order: elements may be masked, vectorised, or spread over threads. An empty axis gives the identity.
     """

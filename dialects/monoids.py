@@ -1,15 +1,17 @@
 """The one table of monoids: what reductions and scans combine with.
 
-A monoid may be several values wide (argmax: value and index). `combine` is associative, has `identity` as its neutral element
-on both sides, and combine(identity, identity) = identity; reductions may therefore combine in any order, pad with identities,
+A monoid may be several values wide (argmax: value and index). `combine` is associative, has `identity` as its
+neutral element
+on both sides, and combine(identity, identity) = identity; reductions may therefore combine in any order, pad with
+identities,
 and be spread over threads. All are commutative. NaN rules are PyTorch's: max, min and argmax propagate NaN.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, cast
 
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr
+from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Data, SSAValue
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
@@ -112,7 +114,8 @@ def _combine_welford(b: ALUBuilder, x: Sequence[SSAValue], y: Sequence[SSAValue]
 
 
 def _combine_online_softmax(b: ALUBuilder, x: Sequence[SSAValue], y: Sequence[SSAValue]) -> list[SSAValue]:
-    """(maximum, sum of exp(value − maximum)). Milakov and Gimelshein, "Online normalizer calculation for softmax" (2018)."""
+    """(maximum, sum of exp(value − maximum)). Milakov and Gimelshein, "Online normalizer calculation for softmax"
+    (2018)."""
     (x_max, x_sum), (y_max, y_sum) = x, y
     top = b.alu("max", x_max, y_max)
 
@@ -190,8 +193,8 @@ MONOIDS: dict[str, Monoid] = {row.name: row for row in _rows()}
 def number_attribute(value: Number, element: Attribute) -> FloatAttr | IntegerAttr:
     """A number as the attribute that `uop.const` carries."""
     if is_float(element):
-        return FloatAttr(float(value), element)  # pyright: ignore[reportArgumentType, reportUnknownVariableType, reportCallIssue]
-    return IntegerAttr(int(value), element)  # pyright: ignore[reportArgumentType]
+        return FloatAttr(float(value), element)
+    return IntegerAttr(int(value), cast(IntegerType | IndexType, element))
 
 
 @irdl_attr_definition

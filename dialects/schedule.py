@@ -54,8 +54,10 @@ class Staging:
 class Schedule:
     """Factors of each axis, outermost first, and what is staged.
 
-    The position along an axis is mixed radix over its factors, so the order of factors is the layout. A product of extents
-    above the axis's extent makes the axis ragged: the rest is masked. Threads are numbered over all warp, thread and lane
+    The position along an axis is mixed radix over its factors, so the order of factors is the layout. A product of
+    extents
+    above the axis's extent makes the axis ragged: the rest is masked. Threads are numbered over all warp, thread and
+    lane
     factors in the order in which they stand here, the last the fastest; blocks likewise over block factors.
     """
 

@@ -1,6 +1,9 @@
+# numpy comes in as an argument of type Any, so that a driver that only rewrites does not load it.
+# pyright: reportUnknownLambdaType=false, reportUnknownMemberType=false, reportUnknownArgumentType=false
 """The one table of what the ALU ops of uop mean.
 
-PyTorch's eager result is the meaning (NaN, infinities, ties, signed zeros, wrap-around, floor versus truncating division).
+PyTorch's eager result is the meaning (NaN, infinities, ties, signed zeros, wrap-around, floor versus truncating
+division).
 Op classes, interpreters, printers and the reference are made from this table; nothing else spells an op.
 
 Numbers of 16-bit float types are computed in f32 and rounded once per op, as eager PyTorch does. Division and modulo of
@@ -17,7 +20,8 @@ from xdsl.ir import Attribute
 from .types import FLOAT_TYPES, integer_bounds, is_bool, is_float, is_integer, type_name
 
 Domain = Literal["any", "float", "number", "integer", "bits"]
-"""Which element types an op takes: `number` is floats, integers and index; `integer` has index; `bits` adds bool to it."""
+"""Which element types an op takes: `number` is floats, integers and index; `integer` has index; `bits` adds bool to
+it."""
 
 
 @dataclass(frozen=True)
@@ -25,8 +29,10 @@ class Semantics:
     """One ALU op.
 
     domain: the element types that its operands take (a `where`'s condition is always bool).
-    numpy: `numpy(np, *arrays)`: the meaning on arrays of one dtype; the result is rounded to the element type by the caller.
-    cuda: template by class of type: `f32`, `f64`, `int`, `bool`, `index`; `{0}` … are operands, `{T}` and `{U}` the C type
+    numpy: `numpy(np, *arrays)`: the meaning on arrays of one dtype; the result is rounded to the element type by the
+      caller.
+    cuda: template by class of type: `f32`, `f64`, `int`, `bool`, `index`; `{0}` … are operands, `{T}` and `{U}` the
+      C type
       and its unsigned partner. 16-bit floats go through `f32`. An `int` template serves `index` where that has none.
     """
 
@@ -564,7 +570,8 @@ def numpy_dtype(element: Attribute) -> str:
 
 
 def round_to_element(np: Any, array: Any, element: Attribute) -> Any:
-    """`array` as numbers of type `element`: rounds floats to nearest even, truncates floats to integers, wraps integers."""
+    """`array` as numbers of type `element`: rounds floats to nearest even, truncates floats to integers, wraps
+    integers."""
     if is_bool(element):
         return np.asarray(array) != 0
     array = np.asarray(array)
@@ -586,7 +593,8 @@ def round_to_bf16(np: Any, array: Any) -> Any:
 
 
 def evaluate(np: Any, row: Semantics, element: Attribute, operands: list[Any]) -> Any:
-    """The meaning of one ALU op on numpy arrays; `element` is the element type of the operands (a `where`'s branches)."""
+    """The meaning of one ALU op on numpy arrays; `element` is the element type of the operands (a `where`'s
+    branches)."""
     name = type_name(element)
     narrow = name in ("f16", "bf16")
     values = [

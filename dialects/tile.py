@@ -1,4 +1,5 @@
-"""tile: the first stage that knows the machine. Register tiles are vectors; slabs of buffers are staged in shared memory."""
+"""tile: the first stage that knows the machine. Register tiles are vectors; slabs of buffers are staged in shared
+memory."""
 
 from __future__ import annotations
 
@@ -43,7 +44,7 @@ from .syntax import (
     print_types,
     segment_sizes,
 )
-from .types import element_of, index, shape_of, with_element
+from .types import element_of, index, is_memref, shape_of, with_element
 from .uop.ranges import verify_access
 from .uop.reduction import verify_monoid_operands
 
@@ -55,7 +56,8 @@ ATOMS: dict[str, tuple[int, int, int]] = {"m16n8k16": (8, 4, 4), "m16n8k8": (4, 
 class AxisOp(IRDLOperation):
     """The position of this thread along one factor of an axis: `%ti = tile.axis i = 8 thread : index`.
 
-    A block, warp, thread or lane factor gives one index; a register factor gives the indices that the thread holds, 0, 1, …, along
+    A block, warp, thread or lane factor gives one index; a register factor gives the indices that the thread holds,
+    0, 1, …, along
     one dimension of a vector (`vector<2x1xindex>`), every other dimension of which has extent 1.
     """
 
@@ -87,7 +89,7 @@ class AxisOp(IRDLOperation):
                 "tile.axis is a block, warp, thread, lane or register factor; serial factors are loops"
             )
         elif type != index:
-            raise VerifyException(f"a {kind.value} axis gives an index, not {type}")
+            raise VerifyException(f"only a register axis gives a vector, not this one: {type}")
 
     @classmethod
     def parse(cls, parser: Parser) -> AxisOp:
@@ -126,7 +128,7 @@ def verify_tile_access(
     verify_access(op, buffer, indices)
     if any(element_of(i.type) != index for i in indices):
         raise VerifyException("an index is `index` or a vector of it")
-    assert isinstance(buffer.type, MemRefType)
+    assert is_memref(buffer.type)
     if element_of(value) != buffer.type.element_type:
         raise VerifyException(f"a buffer of {buffer.type.element_type} does not hold {element_of(value)}")
     if broadcast_shape([shape_of(i.type) for i in indices]) is None:
@@ -141,7 +143,8 @@ def verify_tile_access(
 
 @irdl_op_definition
 class ReadOp(IRDLOperation):
-    """Read a register tile: `tile.read %x[%i, %k] mask %ok vector 4 : memref<…>(vector<2x1xindex>, index) -> vector<2x1xf32>`.
+    """Read a register tile: `tile.read %x[%i, %k] mask %ok vector 4 : memref<…>(vector<2x1xindex>, index) ->
+    vector<2x1xf32>`.
 
     indices: `index` or vectors of it; their shapes broadcast together to that of the result.
     mask: bools of the result's shape; 0 (or false) where false.
@@ -150,7 +153,7 @@ class ReadOp(IRDLOperation):
 
     name = "tile.read"
 
-    buffer = operand_def(MemRefType)
+    buffer = operand_def(MemRefType.constr())
     indices = var_operand_def()
     mask = opt_operand_def()
     vector = opt_prop_def(IntegerAttr)
@@ -216,7 +219,8 @@ class ReadOp(IRDLOperation):
 
 @irdl_op_definition
 class WriteOp(IRDLOperation):
-    """Write a register tile: `tile.write %v, %out[%i, %j] mask %ok : vector<2x2xf32> -> memref<…>(vector<2x1xindex>, …)`.
+    """Write a register tile: `tile.write %v, %out[%i, %j] mask %ok : vector<2x2xf32> -> memref<…>(vector<2x1xindex>,
+    …)`.
 
     As `tile.read`; nothing is written where the mask is false. The indices' shapes broadcast to that of the value.
     """
@@ -224,7 +228,7 @@ class WriteOp(IRDLOperation):
     name = "tile.write"
 
     value = operand_def()
-    buffer = operand_def(MemRefType)
+    buffer = operand_def(MemRefType.constr())
     indices = var_operand_def()
     mask = opt_operand_def()
     vector = opt_prop_def(IntegerAttr)
@@ -296,7 +300,8 @@ class WriteOp(IRDLOperation):
 class StageOp(IRDLOperation):
     """The block copies the box of a buffer at an origin into shared memory; elements outside the buffer are 0.
 
-    `%s = tile.stage %x[%i, %k] buffers 2 async : memref<16x64xf32> -> memref<16x32xf32, strided<[36, 1]>, "shared">`. The result's
+    `%s = tile.stage %x[%i, %k] buffers 2 async : memref<16x64xf32> -> memref<16x32xf32, strided<[36, 1]>,
+    "shared">`. The result's
     shape is the box, its layout where the elements lie (padding, swizzle).
     buffers: slabs that exist at once; with 2, the loop around copies the next slab while this one is used.
     async: the copy is asynchronous (cp.async).
@@ -304,11 +309,11 @@ class StageOp(IRDLOperation):
 
     name = "tile.stage"
 
-    buffer = operand_def(MemRefType)
+    buffer = operand_def(MemRefType.constr())
     origin = var_operand_def(IndexType)
     buffers = prop_def(IntegerAttr)
     asynchronous = opt_prop_def(UnitAttr, prop_name="async")
-    result = result_def(MemRefType)
+    result = result_def(MemRefType.constr())
 
     @staticmethod
     def of(
@@ -322,7 +327,8 @@ class StageOp(IRDLOperation):
     def verify_(self) -> None:
         verify_access(self, self.buffer, self.origin)
         source, slab = self.buffer.type, self.result.type
-        assert isinstance(source, MemRefType) and isinstance(slab, MemRefType)
+        assert is_memref(source)
+        assert is_memref(slab)
         if memory_space(source) != "global" or memory_space(slab) != "shared":
             raise VerifyException('a stage copies from a plain memref to one in "shared"')
         if source.element_type != slab.element_type or len(source.get_shape()) != len(slab.get_shape()):
@@ -342,7 +348,7 @@ class StageOp(IRDLOperation):
         type = parser.parse_type()
         parser.parse_punctuation("->")
         slab = parser.parse_type()
-        if not isinstance(slab, MemRefType):
+        if not is_memref(slab):
             parser.raise_error("expected the type of the slab: a memref")
         op = cls.of(
             parser.resolve_operand(buffer, type),
@@ -371,7 +377,8 @@ class StageOp(IRDLOperation):
 class ReduceAcrossOp(IRDLOperation):
     """Combine over threads: `tile.reduce_across max %v over %tj : vector<1xf32>`.
 
-    The threads that differ only in the thread axes `over` combine their values, element by element; all of them get the result.
+    The threads that differ only in the thread axes `over` combine their values, element by element; all of them get
+    the result.
     """
 
     name = "tile.reduce_across"
@@ -435,19 +442,21 @@ class ReduceAcrossOp(IRDLOperation):
 
 @irdl_op_definition
 class MmaOp(IRDLOperation):
-    """D = C + A · B on tensor cores: `tile.mma m16n8k16 %acc, %a, %b : vector<2x2x2xf32>, vector<2x2x2xf16>, vector<2x2x2xf16>`.
+    """D = C + A · B on tensor cores: `tile.mma m16n8k16 %acc, %a, %b : vector<2x2x2xf32>, vector<2x2x2xf16>,
+    vector<2x2x2xf16>`.
 
-    The vectors hold what one lane holds, in the register order of the instruction; leading dimensions repeat it over a larger
+    The vectors hold what one lane holds, in the register order of the instruction; leading dimensions repeat it over
+    a larger
     tile: A has rows of instructions, B columns, the accumulator both or either.
     """
 
     name = "tile.mma"
 
     atom = prop_def(StringAttr)
-    accumulator = operand_def(VectorType)
-    a = operand_def(VectorType)
-    b = operand_def(VectorType)
-    result = result_def(VectorType)
+    accumulator = operand_def(VectorType.constr())
+    a = operand_def(VectorType.constr())
+    b = operand_def(VectorType.constr())
+    result = result_def(VectorType.constr())
 
     traits = traits_def(Pure())
 

@@ -18,7 +18,8 @@ class AtenOp(IRDLOperation):
 
     overload: name without `aten.` and without `.default`.
     operands: its tensors, in schema order; a list of tensors stands as one operand after the other.
-    arguments: its other arguments by schema name. In the place of a tensor argument that is a Python scalar stands the scalar;
+    arguments: its other arguments by schema name. In the place of a tensor argument that is a Python scalar stands
+      the scalar;
       in the place of a list of tensors, their number; in the place of an absent tensor, nothing.
     results: its tensors.
     """
@@ -27,8 +28,8 @@ class AtenOp(IRDLOperation):
 
     overload = prop_def(StringAttr)
     arguments = prop_def(DictionaryAttr)
-    tensors = var_operand_def(TensorType)
-    outputs = var_result_def(TensorType)
+    tensors = var_operand_def(TensorType.constr())
+    outputs = var_result_def(TensorType.constr())
 
     def verify_(self) -> None:
         if not self.overload.data:

@@ -1,7 +1,9 @@
 """Element types of uop and what is asked of shaped types: one place for tensor, vector, memref and scalar alike."""
 
 from collections.abc import Sequence
+from functools import cache
 
+from typing_extensions import TypeIs
 from xdsl.dialects.builtin import (
     BFloat16Type,
     Float16Type,
@@ -59,7 +61,7 @@ def is_element_type(type: Attribute) -> bool:
     return type in _NAMES
 
 
-def is_float(element: Attribute) -> bool:
+def is_float(element: Attribute) -> TypeIs[Float64Type | Float32Type | Float16Type | BFloat16Type]:
     return isinstance(element, FLOAT_TYPES)
 
 
@@ -92,32 +94,56 @@ def integer_bounds(element: Attribute) -> tuple[int, int]:
     return -(1 << (width - 1)), (1 << (width - 1)) - 1
 
 
+def is_tensor(type: Attribute) -> TypeIs[TensorType[Attribute]]:
+    return isinstance(type, TensorType)
+
+
+def is_vector(type: Attribute) -> TypeIs[VectorType[Attribute]]:
+    return isinstance(type, VectorType)
+
+
+def is_memref(type: Attribute) -> TypeIs[MemRefType[Attribute]]:
+    return isinstance(type, MemRefType)
+
+
+def is_shaped(type: Attribute) -> TypeIs[TensorType[Attribute] | VectorType[Attribute] | MemRefType[Attribute]]:
+    return isinstance(type, TensorType | VectorType | MemRefType)
+
+
 def shape_of(type: Attribute) -> tuple[int, ...]:
     """Shape of a tensor, vector or memref; `()` for a scalar."""
-    if isinstance(type, TensorType | VectorType | MemRefType):
+    if is_shaped(type):
         return type.get_shape()
     return ()
 
 
 def element_of(type: Attribute) -> Attribute:
     """Element type of a tensor, vector or memref; a scalar is its own."""
-    if isinstance(type, TensorType | VectorType | MemRefType):
+    if is_shaped(type):
         return type.element_type
     return type
 
 
+@cache
 def with_element(type: Attribute, element: Attribute) -> Attribute:
     """`type` with another element type."""
-    if isinstance(type, TensorType):
+    if is_tensor(type):
         return TensorType(element, type.get_shape())
-    if isinstance(type, VectorType):
+    if is_vector(type):
         return VectorType(element, type.get_shape())
     return element
 
 
 def with_shape(type: Attribute, shape: Sequence[int]) -> Attribute:
-    """`type` (a tensor, or a vector or scalar in registers) with another shape; a vector of no dimensions is a scalar."""
-    if isinstance(type, TensorType):
+    """`type` (a tensor, or a vector or scalar in registers) with another shape; a vector of no dimensions is a
+    scalar."""
+    return _with_shape(type, tuple(shape))
+
+
+# Making a shaped type takes 20 µs, looking one up 1 µs; a compile makes few different ones many times.
+@cache
+def _with_shape(type: Attribute, shape: tuple[int, ...]) -> Attribute:
+    if is_tensor(type):
         return TensorType(type.element_type, shape)
     element = element_of(type)
     return VectorType(element, shape) if shape else element

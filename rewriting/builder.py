@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Hashable, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -52,7 +52,7 @@ class Builder:
         return Builder(block, parent=self)
 
     @contextmanager
-    def at(self, location: LocationAttr) -> Iterator[None]:
+    def at(self, location: LocationAttr) -> Generator[None]:
         """New ops get this location."""
         outer, self.location = self.location, location
         try:

@@ -1,16 +1,19 @@
 """Locations: every op carries where it came from in the user's Python, and keeps it when passes rewrite it."""
 
 from collections.abc import Iterable
+from typing import cast
 
 from xdsl.dialects.builtin import ArrayAttr, FileLineColLoc, FusedLoc, LocationAttr, NoneAttr, UnknownLoc
+from xdsl.utils.hints import isa
 
 UNKNOWN = UnknownLoc()
 
 
 def location_leaves(location: LocationAttr) -> tuple[LocationAttr, ...]:
     """The locations that a fused one holds, none of them unknown."""
-    if isinstance(location, FusedLoc):
-        return tuple(leaf for part in location.locations.data for leaf in location_leaves(part))
+    if isa(location, FusedLoc):
+        parts = cast(ArrayAttr[LocationAttr], location.locations)
+        return tuple(leaf for part in parts for leaf in location_leaves(part))
     return () if isinstance(location, UnknownLoc) else (location,)
 
 

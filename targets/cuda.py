@@ -1,4 +1,5 @@
-"""CUDA text of `gpu_kernel`: a one-to-one walk that decides nothing. The text compiles with NVRTC and nvcc as it stands."""
+"""CUDA text of `gpu_kernel`: a one-to-one walk that decides nothing. The text compiles with NVRTC and nvcc as it
+stands."""
 
 from __future__ import annotations
 

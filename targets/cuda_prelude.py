@@ -1,4 +1,5 @@
-"""Device functions that spell instructions C has no operator for. The printer writes those that a kernel uses in front of it."""
+"""Device functions that spell instructions C has no operator for. The printer writes those that a kernel uses in
+front of it."""
 
 ASYNC_COPY = """\
 template <int N> __device__ __forceinline__ void async_copy(void* to, const void* from) {
@@ -16,7 +17,8 @@ template <int N> __device__ __forceinline__ void async_copy_or_zero(void* to, co
   if constexpr (N == 16)
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(from), "r"(size) : "memory");
   else
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(address), "l"(from), "n"(N), "r"(size) : "memory");
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(address), "l"(from), "n"(N), "r"(size) :
+    "memory");
 }"""
 
 ASYNC_COMMIT = """\

@@ -8,7 +8,6 @@ from xdsl.dialects.builtin import (
     DenseArrayBase,
     IndexType,
     IntegerAttr,
-    MemRefType,
     StringAttr,
     SymbolNameConstraint,
     i1,
@@ -40,7 +39,7 @@ from ..syntax import (
     print_attributes,
     print_integers,
 )
-from ..types import byte_width, element_count, index, shape_of
+from ..types import byte_width, element_count, index, is_memref, shape_of
 from .memory import AllocOp, AsyncCopyOp
 from .target import ARCHITECTURES, DEFAULT_ARCHITECTURE
 from .warp import MmaOp
@@ -50,7 +49,8 @@ from .warp import MmaOp
 class KernelOp(IRDLOperation):
     """A kernel in hardware primitives; everything is decided.
 
-    `gpu_kernel.kernel @f(%out : memref<256xf32>, %x : memref<1024xf32>) outputs 1 grid [4, 1, 1] block 64 arch "sm_90" { … }`
+    `gpu_kernel.kernel @f(%out : memref<256xf32>, %x : memref<1024xf32>) outputs 1 grid [4, 1, 1] block 64 arch
+    "sm_90" { … }`
 
     arguments: flat buffers, the `outputs` first.
     grid: blocks along x, y, z. block: threads. Both are the kernel's only launch.
@@ -110,7 +110,7 @@ class KernelOp(IRDLOperation):
         for op in self.body.walk():
             if isinstance(op, AllocOp) and memory_space(op.result.type) == "shared":
                 type = op.result.type
-                assert isinstance(type, MemRefType)
+                assert is_memref(type)
                 total += -(-span_of(type) * byte_width(type.element_type) // 16) * 16
         return total
 
@@ -119,7 +119,7 @@ class KernelOp(IRDLOperation):
         if arch is None:
             raise VerifyException(f"{self.arch.data} is no known architecture: {', '.join(ARCHITECTURES)}")
         for argument in self.body.block.args:
-            if not isinstance(argument.type, MemRefType) or len(argument.type.get_shape()) != 1:
+            if not is_memref(argument.type) or len(argument.type.get_shape()) != 1:
                 raise VerifyException(f"a kernel takes flat buffers, not {argument.type}")
         if not 0 <= self.outputs.value.data <= len(self.body.block.args):
             raise VerifyException("a kernel has no more outputs than arguments")
@@ -250,7 +250,8 @@ class LaneIdOp(_IdOp):
 class ForOp(IRDLOperation):
     """`gpu_kernel.for %i = %start to 512 step 64 unroll { … }`: nothing is carried; state lives in register arrays.
 
-    end, step: numbers. unroll: `unroll` writes all steps out, `unroll 4` four at a time, `unroll 1` none; the compiler's choice
+    end, step: numbers. unroll: `unroll` writes all steps out, `unroll 4` four at a time, `unroll 1` none; the
+      compiler's choice
     where it is absent.
     """
 

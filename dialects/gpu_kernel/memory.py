@@ -35,7 +35,7 @@ from ..syntax import (
     print_mask,
     segment_sizes,
 )
-from ..types import byte_width, element_of, index, shape_of, type_name
+from ..types import byte_width, element_of, index, is_memref, is_vector, shape_of, type_name
 from ..uop.ranges import verify_access
 from ..uop.reduction import verify_monoid_operands
 from .target import VECTOR_BYTES
@@ -43,11 +43,12 @@ from .target import VECTOR_BYTES
 
 @irdl_op_definition
 class AllocOp(IRDLOperation):
-    """An array of this thread's registers, or of the block's shared memory: `gpu_kernel.alloc : memref<2x2xf32, "register">`."""
+    """An array of this thread's registers, or of the block's shared memory: `gpu_kernel.alloc : memref<2x2xf32,
+    "register">`."""
 
     name = "gpu_kernel.alloc"
 
-    result = result_def(MemRefType)
+    result = result_def(MemRefType.constr())
 
     @staticmethod
     def of(type: MemRefType) -> AllocOp:
@@ -72,7 +73,7 @@ class AllocOp(IRDLOperation):
 def _verify_moved(op: LoadOp | StoreOp, type: Attribute) -> None:
     """A scalar, or a vector of one dimension that one instruction moves, of the buffer's element type."""
     buffer = op.buffer.type
-    assert isinstance(buffer, MemRefType)
+    assert is_memref(buffer)
     if element_of(type) != buffer.element_type:
         raise VerifyException(f"a buffer of {buffer.element_type} does not hold {type}")
     shape = shape_of(type)
@@ -85,14 +86,15 @@ def _verify_moved(op: LoadOp | StoreOp, type: Attribute) -> None:
 
 @irdl_op_definition
 class LoadOp(IRDLOperation):
-    """Load a scalar or a vector: `gpu_kernel.load %x[%i] mask %ok : memref<1024xf32> -> vector<4xf32>`; 0 where the mask is false.
+    """Load a scalar or a vector: `gpu_kernel.load %x[%i] mask %ok : memref<1024xf32> -> vector<4xf32>`; 0 where the
+    mask is false.
 
     indices: one for each dimension of the buffer. A vector begins there and goes along the last dimension.
     """
 
     name = "gpu_kernel.load"
 
-    buffer = operand_def(MemRefType)
+    buffer = operand_def(MemRefType.constr())
     indices = var_operand_def(IndexType)
     mask = opt_operand_def(i1)
     result = result_def()
@@ -151,7 +153,7 @@ class StoreOp(IRDLOperation):
     name = "gpu_kernel.store"
 
     value = operand_def()
-    buffer = operand_def(MemRefType)
+    buffer = operand_def(MemRefType.constr())
     indices = var_operand_def(IndexType)
     mask = opt_operand_def(i1)
 
@@ -181,7 +183,8 @@ class StoreOp(IRDLOperation):
 
 @irdl_op_definition
 class AtomicOp(IRDLOperation):
-    """Combine a scalar into memory in one step: `gpu_kernel.atomic add %v, %out[%i] mask %ok : f32 -> memref<16xf32>`."""
+    """Combine a scalar into memory in one step: `gpu_kernel.atomic add %v, %out[%i] mask %ok : f32 ->
+    memref<16xf32>`."""
 
     name = "gpu_kernel.atomic"
 
@@ -195,7 +198,7 @@ class AtomicOp(IRDLOperation):
 
     monoid = prop_def(MonoidAttr)
     value = operand_def()
-    buffer = operand_def(MemRefType)
+    buffer = operand_def(MemRefType.constr())
     indices = var_operand_def(IndexType)
     mask = opt_operand_def(i1)
 
@@ -283,9 +286,9 @@ class AsyncCopyOp(IRDLOperation):
     name = "gpu_kernel.async_copy"
 
     width = prop_def(IntegerAttr)
-    source = operand_def(MemRefType)
+    source = operand_def(MemRefType.constr())
     source_index = operand_def(IndexType)
-    target = operand_def(MemRefType)
+    target = operand_def(MemRefType.constr())
     target_index = operand_def(IndexType)
     mask = opt_operand_def(i1)
 
@@ -370,7 +373,8 @@ class AsyncCommitOp(IRDLOperation):
 
 @irdl_op_definition
 class AsyncWaitOp(IRDLOperation):
-    """Wait until at most `pending` of this thread's groups are under way. Other threads see the data after a barrier."""
+    """Wait until at most `pending` of this thread's groups are under way. Other threads see the data after a
+    barrier."""
 
     name = "gpu_kernel.async_wait"
 
@@ -388,18 +392,20 @@ class AsyncWaitOp(IRDLOperation):
 
 @irdl_op_definition
 class LdmatrixOp(IRDLOperation):
-    """Load 8×8 matrices of 16-bit elements as matrix fragments: `gpu_kernel.ldmatrix %s[%i] trans : memref<…xf16, "shared"> -> vector<8xf16>`.
+    """Load 8×8 matrices of 16-bit elements as matrix fragments: `gpu_kernel.ldmatrix %s[%i] trans : memref<…xf16,
+    "shared"> -> vector<8xf16>`.
 
-    The index of lane `l` is the first of 8 consecutive elements: row `l mod 8` of matrix `l ÷ 8`. A lane receives two elements of
+    The index of lane `l` is the first of 8 consecutive elements: row `l mod 8` of matrix `l ÷ 8`. A lane receives
+    two elements of
     each of 1, 2 or 4 matrices. trans: each matrix is transposed.
     """
 
     name = "gpu_kernel.ldmatrix"
 
-    buffer = operand_def(MemRefType)
+    buffer = operand_def(MemRefType.constr())
     offset = operand_def(IndexType)
     transposed = opt_prop_def(UnitAttr, prop_name="trans")
-    result = result_def(VectorType)
+    result = result_def(VectorType.constr())
 
     traits = traits_def(MemoryReadEffect())
 
@@ -426,7 +432,7 @@ class LdmatrixOp(IRDLOperation):
         type = parser.parse_type()
         parser.parse_punctuation("->")
         result = parser.parse_type()
-        if not isinstance(result, VectorType):
+        if not is_vector(result):
             parser.raise_error("expected a vector")
         op = cls.of(parser.resolve_operand(buffer, type), parser.resolve_operand(offset, index), result, transposed)
         op.attributes.update(attributes)

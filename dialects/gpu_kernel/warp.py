@@ -20,7 +20,8 @@ from ..types import index, is_element_type, shape_of
 class ShuffleOp(IRDLOperation):
     """The value that another lane of the warp holds: `gpu_kernel.shuffle xor %v, %lanes : f32`.
 
-    From lane `l`: `xor` gives that of `l xor lanes`, `down` of `l + lanes`, `up` of `l − lanes`, `idx` of `lanes`. All 32 lanes take part.
+    From lane `l`: `xor` gives that of `l xor lanes`, `down` of `l + lanes`, `up` of `l − lanes`, `idx` of `lanes`.
+    All 32 lanes take part.
     """
 
     name = "gpu_kernel.shuffle"
@@ -69,7 +70,8 @@ class ShuffleOp(IRDLOperation):
 
 @irdl_op_definition
 class MmaOp(IRDLOperation):
-    """D = C + A · B of one matrix instruction: `gpu_kernel.mma m16n8k16 %c, %a, %b : vector<4xf32>, vector<8xf16>, vector<4xf16>`.
+    """D = C + A · B of one matrix instruction: `gpu_kernel.mma m16n8k16 %c, %a, %b : vector<4xf32>, vector<8xf16>,
+    vector<4xf16>`.
 
     Each vector is what one lane holds of the matrix, in the register order of the PTX ISA.
     """
@@ -77,10 +79,10 @@ class MmaOp(IRDLOperation):
     name = "gpu_kernel.mma"
 
     atom = prop_def(StringAttr)
-    accumulator = operand_def(VectorType)
-    a = operand_def(VectorType)
-    b = operand_def(VectorType)
-    result = result_def(VectorType)
+    accumulator = operand_def(VectorType.constr())
+    a = operand_def(VectorType.constr())
+    b = operand_def(VectorType.constr())
+    result = result_def(VectorType.constr())
 
     @staticmethod
     def of(atom: str, accumulator: SSAValue, a: SSAValue, b: SSAValue) -> MmaOp:

@@ -9,6 +9,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Commutative, ConstantLike, Pure
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
 
 from .. import semantics
 from ..monoids import Number, number_attribute
@@ -154,7 +155,7 @@ class ConstOp(IRDLOperation):
     @classmethod
     def parse(cls, parser: Parser) -> ConstOp:
         value = parser.parse_attribute()
-        if not isinstance(value, IntegerAttr | FloatAttr):
+        if not isa(value, IntegerAttr) and not isa(value, FloatAttr):
             parser.raise_error("expected a number and its type, as in `1.0 : f32`")
         return cls.create(properties={"value": value}, result_types=(value.type,), attributes=parse_attributes(parser))
 

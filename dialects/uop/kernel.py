@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, MemRefType, StringAttr, SymbolNameConstraint, SymbolRefAttr, TensorType
+from xdsl.dialects.builtin import ArrayAttr, StringAttr, SymbolNameConstraint, SymbolRefAttr, TensorType
 from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
@@ -33,6 +33,7 @@ from ..syntax import (
     print_optional_results,
     print_types,
 )
+from ..types import is_memref, is_tensor
 from .reduction import parse_function_type
 
 
@@ -40,7 +41,8 @@ from .reduction import parse_function_type
 class KernelOp(IRDLOperation):
     """One kernel, from tensor form to tile form.
 
-    Tensor form: a function of tensors that ends in `uop.yield`. From range form on: the outputs' buffers, then the inputs', and
+    Tensor form: a function of tensors that ends in `uop.yield`. From range form on: the outputs' buffers, then the
+    inputs', and
     nothing is returned; the body writes the outputs. `schedule`, where chosen, says how each axis is carried out.
     """
 
@@ -69,14 +71,14 @@ class KernelOp(IRDLOperation):
         results: tuple[Attribute, ...] = self.declared_results.data
         last = self.body.block.last_op
         if isinstance(last, YieldOp):
-            if not all(isinstance(type, TensorType) for type in types):
+            if not all(is_tensor(type) for type in types):
                 raise VerifyException("a kernel in tensor form takes tensors")
             if tuple(value.type for value in last.operands) != results:
                 raise VerifyException("uop.yield gives other types than the kernel declares")
             return
         if results:
             raise VerifyException("a kernel that declares results ends in uop.yield")
-        if not all(isinstance(type, MemRefType) for type in types):
+        if not all(is_memref(type) for type in types):
             raise VerifyException("a kernel that does not end in uop.yield takes memrefs")
 
     @classmethod
@@ -109,7 +111,7 @@ class YieldOp(IRDLOperation):
 
     name = "uop.yield"
 
-    arguments = var_operand_def(TensorType)
+    arguments = var_operand_def(TensorType.constr())
 
     traits = traits_def(IsTerminator())
 
@@ -147,8 +149,8 @@ class LaunchOp(IRDLOperation):
     name = "uop.launch"
 
     kernel = prop_def(SymbolRefAttr)
-    arguments = var_operand_def(TensorType)
-    outputs = var_result_def(TensorType)
+    arguments = var_operand_def(TensorType.constr())
+    outputs = var_result_def(TensorType.constr())
 
     @staticmethod
     def of(kernel: str, arguments: Sequence[SSAValue], result_types: Sequence[Attribute]) -> LaunchOp:

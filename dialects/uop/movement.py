@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import DenseArrayBase, TensorType, VectorType, i64
+from xdsl.dialects.builtin import DenseArrayBase, TensorType, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def, traits_def
 from xdsl.parser import Parser
@@ -20,13 +20,14 @@ from ..syntax import (
     print_attributes,
     print_integers,
 )
-from ..types import element_count, element_of, shape_of, with_shape
+from ..types import element_count, element_of, is_tensor, is_vector, shape_of, with_shape
 
 Integers = DenseArrayBase.constr(i64)
 
 
 class MovementOp(UnaryTypeChange):
-    """Not an op: what movement ops share. Operand and result have one element type and are both tensors or both vectors."""
+    """Not an op: what movement ops share. Operand and result have one element type and are both tensors or both
+    vectors."""
 
     @classmethod
     def parse_options(cls, parser: Parser) -> dict[str, Attribute]:
@@ -57,9 +58,9 @@ class MovementOp(UnaryTypeChange):
         source, target = self.operands[0].type, self.results[0].type
         if element_of(source) != element_of(target):
             raise VerifyException(f"{self.name} keeps the element type: {source} -> {target}")
-        if not isinstance(target, TensorType | VectorType):
+        if not is_tensor(target) and not is_vector(target):
             raise VerifyException(f"{self.name} gives a tensor or a vector, not {target}")
-        if isinstance(source, TensorType | VectorType) and type(source) is not type(target):
+        if (is_tensor(source) or is_vector(source)) and is_tensor(source) != is_tensor(target):
             raise VerifyException(f"{self.name} does not turn {source} into {target}")
         return shape_of(source), shape_of(target)
 
@@ -104,7 +105,7 @@ class ExpandOp(MovementOp):
 
     def verify_(self) -> None:
         source, target = self.verify_elements()
-        if not source and not isinstance(self.input.type, TensorType):
+        if not source and not is_tensor(self.input.type):
             return  # a scalar
         if len(source) != len(target):
             raise VerifyException(
@@ -174,7 +175,8 @@ class PadOp(MovementOp):
 
 @irdl_op_definition
 class ShrinkOp(MovementOp):
-    """A part of each axis: element `i` of the result is element `offsets[d] + i · strides[d]` (strides are 1 where not given)."""
+    """A part of each axis: element `i` of the result is element `offsets[d] + i · strides[d]` (strides are 1 where
+    not given)."""
 
     name = "uop.shrink"
     offsets = prop_def(Integers)
@@ -247,7 +249,7 @@ class IotaOp(IRDLOperation):
     """0, 1, 2, …: `uop.iota : tensor<16xi64>`. One axis; uop.reshape and uop.expand make more of it."""
 
     name = "uop.iota"
-    result = result_def(TensorType)
+    result = result_def(TensorType.constr())
     traits = traits_def(Pure())
 
     def verify_(self) -> None:

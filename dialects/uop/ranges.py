@@ -38,7 +38,7 @@ from ..syntax import (
     print_types,
     segment_sizes,
 )
-from ..types import index, shape_of
+from ..types import index, is_memref, shape_of
 from .reduction import verify_monoid_operands
 
 
@@ -93,7 +93,7 @@ class LoadOp(IRDLOperation):
 
     name = "uop.load"
 
-    buffer = operand_def(MemRefType)
+    buffer = operand_def(MemRefType.constr())
     indices = var_operand_def(IndexType)
     mask = opt_operand_def(i1)
     result = result_def()
@@ -103,7 +103,7 @@ class LoadOp(IRDLOperation):
 
     @staticmethod
     def of(buffer: SSAValue, indices: Sequence[SSAValue], mask: SSAValue | None = None) -> LoadOp:
-        assert isinstance(buffer.type, MemRefType)
+        assert is_memref(buffer.type)
         masks = () if mask is None else (mask,)
         return LoadOp.create(
             operands=(buffer, *indices, *masks),
@@ -113,7 +113,7 @@ class LoadOp(IRDLOperation):
 
     def verify_(self) -> None:
         verify_access(self, self.buffer, self.indices)
-        assert isinstance(self.buffer.type, MemRefType)
+        assert is_memref(self.buffer.type)
         if self.result.type != self.buffer.type.element_type:
             raise VerifyException(f"load gives {self.buffer.type.element_type}, not {self.result.type}")
 
@@ -125,7 +125,7 @@ class LoadOp(IRDLOperation):
         attributes = parse_attributes(parser)
         parser.parse_punctuation(":")
         type = parser.parse_type()
-        if not isinstance(type, MemRefType):
+        if not is_memref(type):
             parser.raise_error("expected the type of the buffer: a memref")
         op = cls.of(
             parser.resolve_operand(buffer, type),
@@ -146,12 +146,13 @@ class LoadOp(IRDLOperation):
 
 @irdl_op_definition
 class StoreOp(IRDLOperation):
-    """Write one element: `uop.store %v, %out[%i, %j] mask %ok : memref<64x1000xf32>`; nothing where the mask is false."""
+    """Write one element: `uop.store %v, %out[%i, %j] mask %ok : memref<64x1000xf32>`; nothing where the mask is
+    false."""
 
     name = "uop.store"
 
     value = operand_def()
-    buffer = operand_def(MemRefType)
+    buffer = operand_def(MemRefType.constr())
     indices = var_operand_def(IndexType)
     mask = opt_operand_def(i1)
 
@@ -168,7 +169,7 @@ class StoreOp(IRDLOperation):
 
     def verify_(self) -> None:
         verify_access(self, self.buffer, self.indices)
-        assert isinstance(self.buffer.type, MemRefType)
+        assert is_memref(self.buffer.type)
         if self.value.type != self.buffer.type.element_type:
             raise VerifyException(f"store writes {self.buffer.type.element_type}, not {self.value.type}")
 
@@ -182,7 +183,7 @@ class StoreOp(IRDLOperation):
         attributes = parse_attributes(parser)
         parser.parse_punctuation(":")
         type = parser.parse_type()
-        if not isinstance(type, MemRefType):
+        if not is_memref(type):
             parser.raise_error("expected the type of the buffer: a memref")
         op = cls.of(
             parser.resolve_operand(value, type.element_type),
@@ -206,7 +207,8 @@ class StoreOp(IRDLOperation):
 
 @irdl_op_definition
 class ReduceOp(IRDLOperation):
-    """Combine over ranges: `%s = uop.reduce add %x over %j, %k : f32`. It binds the ranges: its result does not depend on them.
+    """Combine over ranges: `%s = uop.reduce add %x over %j, %k : f32`. It binds the ranges: its result does not
+    depend on them.
 
     inputs: one scalar for each of the monoid's values. results: the same types. An empty range gives the identity.
     """

@@ -139,8 +139,8 @@ class ScanOp(IRDLOperation):
 
     monoid = prop_def(MonoidAttr)
     axis = prop_def(IntegerAttr)
-    inputs = var_operand_def(TensorType)
-    outputs = var_result_def(TensorType)
+    inputs = var_operand_def(TensorType.constr())
+    outputs = var_result_def(TensorType.constr())
 
     traits = traits_def(Pure())
 
@@ -186,16 +186,17 @@ class GatherOp(IRDLOperation):
     """Elements chosen by index along one axis: `result[… i …] = input[… indices[… i …] …]`.
 
     input: tensor of rank n. indices: integer tensor of rank n, equal to `input` in every other axis.
-    result: the shape of `indices`, the elements of `input`. Negative indices are not counted from the end; an index outside
+    result: the shape of `indices`, the elements of `input`. Negative indices are not counted from the end; an index
+      outside
     the axis is out of bounds.
     """
 
     name = "uop.gather"
 
     axis = prop_def(IntegerAttr)
-    input = operand_def(TensorType)
-    indices = operand_def(TensorType)
-    result = result_def(TensorType)
+    input = operand_def(TensorType.constr())
+    indices = operand_def(TensorType.constr())
+    result = result_def(TensorType.constr())
 
     traits = traits_def(Pure())
 
@@ -236,19 +237,21 @@ class GatherOp(IRDLOperation):
 class ScatterOp(IRDLOperation):
     """`input` with `updates` put at, or combined into, chosen places of one axis.
 
-    For each element of `updates`: `result[… indices[… i …] …]` becomes the update, or with a monoid the combination of what is
+    For each element of `updates`: `result[… indices[… i …] …]` becomes the update, or with a monoid the combination
+    of what is
     there and the update; the order of combinations is open. Without a monoid two updates of one place leave either.
-    input: tensor of rank n. indices, updates: tensors of one shape, of rank n, no larger than `input` in every other axis.
+    input: tensor of rank n. indices, updates: tensors of one shape, of rank n, no larger than `input` in every other
+      axis.
     """
 
     name = "uop.scatter"
 
     monoid = opt_prop_def(MonoidAttr)
     axis = prop_def(IntegerAttr)
-    input = operand_def(TensorType)
-    indices = operand_def(TensorType)
-    updates = operand_def(TensorType)
-    result = result_def(TensorType)
+    input = operand_def(TensorType.constr())
+    indices = operand_def(TensorType.constr())
+    updates = operand_def(TensorType.constr())
+    result = result_def(TensorType.constr())
 
     traits = traits_def(Pure())
 
