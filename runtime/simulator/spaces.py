@@ -1,0 +1,258 @@
+"""Accesses of the active lanes to global, shared and local memory, with counting and race checks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from .errors import Fault
+from .formats import Array
+from .machine import Machine
+from .memory import SHARED_WINDOW, Buffer, check_alignment, gather, gather_parts, scatter
+from .operands import Operands, UnsupportedOperandError
+from .program import LinkedAddress, LinkedOperand, Parameter
+from .ptx import Instruction
+from .traffic import INACTIVE, SECTOR_BYTES, count_sectors, count_wavefronts
+
+
+class Space(Enum):
+    """State spaces of PTX."""
+
+    GLOBAL = "global"
+    SHARED = "shared"
+    LOCAL = "local"
+    CONST = "const"
+    GENERIC = "generic"
+
+
+def space_of(instruction: Instruction) -> Space:
+    """The space that an ld, st, atom or red names."""
+    for modifier in instruction.modifiers:
+        name, _, scope = modifier.partition("::")
+        if name in ("global", "local", "const") or (name == "shared" and scope in ("", "cta")):
+            return Space(name)
+        if name == "shared":
+            raise UnsupportedOperandError("shared memory of a cluster")
+    return Space.GENERIC
+
+
+def address_reader(operand: LinkedOperand, operands: Operands) -> Callable[[Machine], Array]:
+    """The addresses of the active lanes, as int64."""
+    if not isinstance(operand, LinkedAddress):
+        raise UnsupportedOperandError(f"address {operand}")
+    base, offset = operand.base, np.int64(operand.offset)
+    if base is None:
+        return lambda machine: machine.of_active(offset)
+    if isinstance(base, Parameter):
+        raise UnsupportedOperandError("a parameter's address")
+    type_ = "u32" if base.type == "b32" else "u64"
+    read = operands.reader(base, type_)
+    if type_ == "u32":
+        # 32-bit addresses wrap around.
+        return lambda machine: (machine.of_active(read(machine)) + np.uint32(operand.offset & 0xFFFFFFFF)).astype(
+            np.int64
+        )
+    return lambda machine: machine.of_active(read(machine)).view(np.int64) + offset
+
+
+# -- global -----------------------------------------------------------------------------------------------------
+
+
+def load_global(machine: Machine, addresses: Array, size: int) -> Array:
+    """Bytes of shape (active lanes, size)."""
+    check_alignment(addresses, size, "global load")
+    parts = machine.memory.locate(addresses, size, "global load")
+    count_global(machine, addresses, size, parts)
+    return gather_parts(parts, addresses, size)
+
+
+def store_global(machine: Machine, addresses: Array, pieces: Array) -> None:
+    """Store bytes of shape (active lanes, size)."""
+    size = pieces.shape[1]
+    check_alignment(addresses, size, "global store")
+    parts = machine.memory.locate(addresses, size, "global store")
+    count_global(machine, addresses, size, parts, is_store=True)
+    for buffer, positions in parts:
+        if not buffer.is_writable:
+            raise Fault(
+                f"store to {buffer.owner}, which is read-only", int(positions[0]) if positions is not None else 0
+            )
+        offsets = (addresses if positions is None else addresses[positions]) - buffer.base
+        mine = pieces if positions is None else pieces[positions]
+        if machine.launch.check_races:
+            _check_global_writes(machine, buffer, offsets, mine, positions)
+        scatter(buffer.data, offsets, mine)
+        if machine.launch.check_races:
+            _check_same_instruction(buffer.data, offsets, mine, positions, f"in {buffer.owner}")
+
+
+def count_global(
+    machine: Machine,
+    addresses: Array,
+    size: int,
+    parts: list[tuple[Buffer, Array | None]],
+    *,
+    is_store: bool = False,
+    is_copy: bool = False,
+    chosen: Array | None = None,
+) -> None:
+    """Add an access to the counters of the instruction.
+
+    is_copy: the global side of a cp.async, whose requests are counted on the shared side. chosen: the addresses
+    are those of only these of the active lanes.
+    """
+    if not machine.launch.count:
+        return
+    stats = machine.stats[machine.pc]
+    everyone = addresses
+    if chosen is not None:
+        everyone = np.full(len(lanes_of(machine)), INACTIVE, np.int64)
+        everyone[chosen] = addresses
+    requests, sectors = count_sectors(machine.spread(everyone, INACTIVE))
+    stats.requests += 0 if is_copy else requests
+    stats.sectors += sectors
+    stats.bytes += len(addresses) * size
+    for buffer, positions in parts:
+        offsets = (addresses if positions is None else addresses[positions]) - buffer.base
+        (buffer.stored if is_store else buffer.loaded)[offsets // SECTOR_BYTES] = True
+
+
+def _check_global_writes(
+    machine: Machine, buffer: Buffer, offsets: Array, pieces: Array, positions: Array | None
+) -> None:
+    """Two threads may store different values to one place only with a barrier of their block between."""
+    shift = machine.code.store_granule.bit_length() - 1
+    if buffer.writers is None or buffer.epochs is None:
+        cells = len(buffer.data) >> shift
+        buffer.writers, buffer.epochs = np.zeros(cells, np.int64), np.zeros(cells, np.int64)
+    active = machine.active()
+    lanes = np.arange(machine.lanes) if active is None else active
+    lanes = lanes if positions is None else lanes[positions]
+    padded = machine.launch.padded_threads
+    first = (machine.first_block + machine.block[lanes]) * padded
+    writer = first + machine.thread[lanes] + 1
+    size = pieces.shape[1]
+    differs: Array | None = None
+    for step in range(max(1, size >> shift)):
+        cells = (offsets >> shift) + step
+        before = buffer.writers[cells]
+        suspect = (before != 0) & (before != writer)
+        if suspect.any():
+            same_block = (before > first) & (before <= first + padded)
+            suspect &= ~(same_block & (buffer.epochs[cells] < machine.epoch))
+        if suspect.any():
+            if differs is None:
+                differs = (gather(buffer.data, offsets, size) != pieces).any(axis=1)
+            suspect &= differs
+            if suspect.any():
+                position = int(np.flatnonzero(suspect)[0])
+                other = int(before[position]) - 1
+                block, thread = divmod(other, padded)
+                x, y, _ = machine.launch.grid
+                name = f"block ({block % x}, {block // x % y}, {block // (x * y)})"
+                detail = f"{machine.name_thread(thread)} of {name} stored another value in {buffer.owner}"
+                at = position if positions is None else int(positions[position])
+                raise Fault("race: two threads store different values to one place in global memory", at, detail)
+        buffer.writers[cells] = writer
+        buffer.epochs[cells] = machine.epoch
+
+
+def _check_same_instruction(data: Array, offsets: Array, pieces: Array, positions: Array | None, where: str) -> None:
+    """After a scatter: lanes that stored different values to one place see another's value."""
+    differs = (gather(data, offsets, pieces.shape[1]) != pieces).any(axis=1)
+    if differs.any():
+        position = int(np.flatnonzero(differs)[0])
+        at = position if positions is None else int(positions[position])
+        raise Fault(f"race: two threads store different values to one place {where} at once", at)
+
+
+# -- shared -----------------------------------------------------------------------------------------------------
+
+
+def shared_offsets(machine: Machine, addresses: Array, size: int, what: str) -> Array:
+    """Positions in the chunk's shared memory, checked."""
+    check_alignment(addresses, size, what)
+    limit = machine.launch.shared_bytes
+    if int(addresses.min()) < 0 or int(addresses.max()) + size > limit:
+        position = int(np.flatnonzero((addresses < 0) | (addresses + size > limit))[0])
+        address = int(addresses[position])
+        where = f"{size} bytes at {address}; the block has {limit} bytes"
+        if address >= 1 << 40:
+            where += " (a global or generic address was used as a shared one)" if address < SHARED_WINDOW else ""
+        raise Fault(f"{what} out of bounds", position, where)
+    active = machine.active()
+    return addresses + (machine.shared_base if active is None else machine.shared_base[active])
+
+
+def count_shared(machine: Machine, addresses: Array, size: int, *, is_copy: bool = False) -> None:
+    """Add an access to the counters of the instruction. is_copy: of a cp.async, whose bytes are counted at the source."""
+    if not machine.launch.count:
+        return
+    stats = machine.stats[machine.pc]
+    requests, wavefronts, ideal = count_wavefronts(machine.spread(addresses, INACTIVE), size)
+    stats.requests += requests
+    stats.wavefronts += wavefronts
+    stats.ideal_wavefronts += ideal
+    stats.bytes += 0 if is_copy else len(addresses) * size
+
+
+def load_shared(machine: Machine, addresses: Array, size: int) -> Array:
+    """Bytes of shape (active lanes, size)."""
+    offsets = shared_offsets(machine, addresses, size, "shared load")
+    count_shared(machine, addresses, size)
+    if machine.shadow is not None:
+        machine.shadow.read(offsets, size, machine.access())
+    return gather(machine.shared, offsets, size)
+
+
+def store_shared(machine: Machine, addresses: Array, pieces: Array) -> None:
+    """Store bytes of shape (active lanes, size)."""
+    size = pieces.shape[1]
+    offsets = shared_offsets(machine, addresses, size, "shared store")
+    count_shared(machine, addresses, size)
+    clash = machine.shadow is not None and machine.shadow.write(offsets, size, machine.access())
+    scatter(machine.shared, offsets, pieces)
+    if clash:
+        _check_same_instruction(machine.shared, offsets, pieces, None, "in shared memory")
+
+
+# -- local ------------------------------------------------------------------------------------------------------
+
+
+def _local_offsets(machine: Machine, addresses: Array, size: int, what: str) -> Array:
+    check_alignment(addresses, size, what)
+    limit = machine.code.program.local_bytes
+    if int(addresses.min()) < 0 or int(addresses.max()) + size > limit:
+        position = int(np.flatnonzero((addresses < 0) | (addresses + size > limit))[0])
+        raise Fault(f"{what} out of bounds", position, f"at {int(addresses[position])} of {limit} bytes")
+    active = machine.active()
+    return addresses + (machine.local_base if active is None else machine.local_base[active])
+
+
+def load_local(machine: Machine, addresses: Array, size: int) -> Array:
+    """Bytes of shape (active lanes, size)."""
+    offsets = _local_offsets(machine, addresses, size, "local load")
+    _count_local(machine, addresses, size)
+    return gather(machine.local, offsets, size)
+
+
+def store_local(machine: Machine, addresses: Array, pieces: Array) -> None:
+    """Store bytes of shape (active lanes, size)."""
+    offsets = _local_offsets(machine, addresses, pieces.shape[1], "local store")
+    _count_local(machine, addresses, pieces.shape[1])
+    scatter(machine.local, offsets, pieces)
+
+
+def _count_local(machine: Machine, addresses: Array, size: int) -> None:
+    stats = machine.stats[machine.pc]
+    stats.requests += int(machine.mask_rows().any(axis=1).sum())
+    stats.bytes += len(addresses) * size
+
+
+def lanes_of(machine: Machine) -> Any:
+    """Indices of the active lanes."""
+    active = machine.active()
+    return np.arange(machine.lanes) if active is None else active
