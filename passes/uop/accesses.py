@@ -1,0 +1,280 @@
+"""At which indices a kernel in tensor form reads each of its values: the plan of its range form.
+
+One backward walk over the ops turns movement into index arithmetic. `uop-rangeify` then builds each op once for each of its
+accesses; `uop-partition` reads from the same plan how often a fused kernel would compute what.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Sequence
+from typing import NamedTuple
+
+from xdsl.ir import Operation, SSAValue
+
+from ...dialects.types import shape_of
+from ...dialects.uop import (
+    AluOp,
+    BitcastOp,
+    CastOp,
+    ConstOp,
+    ExpandOp,
+    FlipOp,
+    GatherOp,
+    IotaOp,
+    PadOp,
+    PermuteOp,
+    ReduceAxisOp,
+    ReshapeOp,
+    ShrinkOp,
+)
+from ...rewriting.diagnostics import PassError
+from .axis_classes import AxisClasses
+from .index_algebra import ZERO, Index, IndexAlgebra
+
+
+class Condition(NamedTuple):
+    """`low ≤ index < high`; None where that side always holds."""
+
+    index: Index
+    low: int | None
+    high: int | None
+
+
+class Access(NamedTuple):
+    """One place at which a value is read.
+
+    indices: one for each dimension.
+    valid: what holds whenever the element is used; where it does not, the indices may be outside the value.
+    zero: those conditions of `valid` outside of which 0 is expected, where the value is a moved input of the kernel.
+    """
+
+    indices: tuple[Index, ...]
+    valid: tuple[Condition, ...] = ()
+    zero: tuple[Condition, ...] = ()
+
+
+class CrowdedError(Exception):
+    """An op is computed at more places than the walk was allowed."""
+
+    def __init__(self, op: Operation):
+        super().__init__(op)
+        self.op = op
+
+
+class Accesses:
+    """The accesses to the values of a kernel's ops.
+
+    ops: the kernel's ops in an order in which operands come first.
+    roots: what the kernel computes, each written at one range for each dimension.
+    leaves: values that are read from memory, not computed.
+    limit: at how many places an op that computes something may be read; past it `CrowdedError` names the op.
+    """
+
+    def __init__(
+        self,
+        ops: Sequence[Operation],
+        roots: Sequence[SSAValue],
+        leaves: Container[SSAValue],
+        limit: int | None = None,
+    ):
+        self.algebra = IndexAlgebra()
+        self.of: dict[Operation | SSAValue, dict[Access, None]] = {}
+        """The accesses to each op's results, and to each leaf."""
+        self.operands: dict[tuple[Operation, Access], tuple[Access, ...]] = {}
+        """At what place each operand of an op is read for one access to its results."""
+        self.bound: dict[tuple[Operation, Access], tuple[int, ...]] = {}
+        """The ranges that a reduction goes over."""
+        self.padding: dict[tuple[Operation, Access], tuple[Condition, ...]] = {}
+        """Where a pad, for an access, has an element of its input, as far as that is not certain."""
+        self.roots: list[Access] = []
+        self._leaves = leaves
+        self._limit = limit
+        self._classes = AxisClasses(ops)
+        self._ranges: dict[tuple[SSAValue, int], list[int]] = {}
+        self._range_indices: list[Index] = []
+        for root in roots:
+            taken: set[int] = set()
+            indices: list[Index] = []
+            for d, extent in enumerate(shape_of(root.type)):
+                indices.append(ZERO if extent == 1 else self._range(root, d, taken))
+                taken |= self.algebra.ranges(indices[-1])
+            self.roots.append(Access(tuple(indices)))
+            self._read(root, self.roots[-1])
+        for op in reversed(ops):
+            for access in tuple(self.of.get(op, ())):
+                visit = _VISITS.get(type(op)) or (_elementwise if isinstance(op, AluOp) else None)
+                if visit is None:
+                    raise PassError(f"{op.name} is not supported in kernels yet", op, "it has no form over ranges")
+                self.operands[op, access] = operands = visit(self, op, access)
+                for operand, place in zip(op.operands, operands, strict=True):
+                    self._read(operand, place)
+
+    def _range(self, value: SSAValue, dimension: int, taken: Container[int]) -> Index:
+        """A range of the dimension's logical axis that is not taken: one that is there, or a new one."""
+        ranges = self._ranges.setdefault(self._classes.find(value, dimension), [])
+        for number in ranges:
+            if number not in taken:
+                return self._range_indices[number]
+        number, index = self.algebra.range(shape_of(value.type)[dimension])
+        ranges.append(number)
+        self._range_indices.append(index)
+        return index
+
+    def _read(self, value: SSAValue, access: Access) -> None:
+        if value in self._leaves:
+            self.of.setdefault(value, {})[access] = None
+            return
+        op = value.owner
+        assert isinstance(op, Operation)
+        known = self.of.setdefault(op, {})
+        known[access] = None
+        if self._limit is not None and len(known) > self._limit and isinstance(op, AluOp | ReduceAxisOp):
+            raise CrowdedError(op)
+
+    def place(self, access: Access, indices: Iterable[Index]) -> Access:
+        """The access with other indices, without conditions that say nothing about them."""
+        indices = tuple(indices)
+        return Access(indices, self.connected(access.valid, indices), access.zero)
+
+    def connected(self, conditions: Sequence[Condition], indices: Iterable[Index]) -> tuple[Condition, ...]:
+        """The conditions that share ranges with the indices, or with a condition that does."""
+        if not conditions:
+            return ()
+        ranges = self.algebra.ranges_of(indices)
+        chosen: set[Condition] = set()
+        grown = True
+        while grown:
+            grown = False
+            for condition in conditions:
+                own = self.algebra.ranges(condition.index)
+                if condition not in chosen and (not own or own & ranges):
+                    chosen.add(condition)
+                    ranges |= own
+                    grown = True
+        return tuple(condition for condition in conditions if condition in chosen)
+
+    def load_conditions(self, access: Access, shape: Sequence[int]) -> tuple[Condition, ...]:
+        """The mask that a load needs: where it may leave the buffer, or where 0 is expected instead."""
+        outside = [i for i, extent in zip(access.indices, shape, strict=True) if not self.algebra.is_within(i, 0, extent)]
+        needed = {*access.zero, *(self.connected(access.valid, outside) if outside else ())}
+        return tuple(condition for condition in access.valid if condition in needed)
+
+    def is_moved_leaf(self, value: SSAValue) -> bool:
+        """Whether the value is a leaf seen through movement ops, so that a load gives its elements."""
+        while value not in self._leaves:
+            op = value.owner
+            if not isinstance(op, ReshapeOp | ExpandOp | PermuteOp | PadOp | ShrinkOp | FlipOp | GatherOp):
+                return False
+            value = op.operands[0]
+        return True
+
+
+def _without_zero(access: Access) -> Access:
+    return access._replace(zero=()) if access.zero else access
+
+
+def _elementwise(plan: Accesses, op: Operation, access: Access) -> tuple[Access, ...]:
+    return (_without_zero(access),) * len(op.operands)
+
+
+def _source(plan: Accesses, op: Operation, access: Access) -> tuple[Access, ...]:
+    return ()
+
+
+def _expand(plan: Accesses, op: ExpandOp, access: Access) -> tuple[Access, ...]:
+    source = shape_of(op.input.type)  # () of a scalar
+    return (plan.place(access, (ZERO if n == 1 else i for n, i in zip(source, access.indices, strict=False))),)
+
+
+def _reshape(plan: Accesses, op: ReshapeOp, access: Access) -> tuple[Access, ...]:
+    shape, target = shape_of(op.result.type), shape_of(op.input.type)
+    return (plan.place(access, plan.algebra.reshape(access.indices, shape, target)),)
+
+
+def _permute(plan: Accesses, op: PermuteOp, access: Access) -> tuple[Access, ...]:
+    indices = [ZERO] * len(access.indices)
+    for d, source in enumerate(op.integers("order")):
+        indices[source] = access.indices[d]
+    return (access._replace(indices=tuple(indices)),)
+
+
+def _shrink(plan: Accesses, op: ShrinkOp, access: Access) -> tuple[Access, ...]:
+    moves = zip(access.indices, op.steps(), op.integers("offsets"), strict=True)
+    return (access._replace(indices=tuple(plan.algebra.affine(i, step, offset) for i, step, offset in moves)),)
+
+
+def _flip(plan: Accesses, op: FlipOp, access: Access) -> tuple[Access, ...]:
+    indices = list(access.indices)
+    for axis in op.integers("axes"):
+        extent = shape_of(op.input.type)[axis]
+        if extent != 1:
+            indices[axis] = plan.algebra.affine(indices[axis], -1, extent - 1)
+    return (access._replace(indices=tuple(indices)),)
+
+
+def _pad(plan: Accesses, op: PadOp, access: Access) -> tuple[Access, ...]:
+    indices: list[Index] = []
+    conditions: list[Condition] = []
+    for i, low, high, extent in zip(
+        access.indices, op.integers("low"), op.integers("high"), shape_of(op.input.type), strict=True
+    ):
+        moved = plan.algebra.affine(i, 1, -low)
+        indices.append(ZERO if extent == 1 else moved)
+        if low or high:
+            bounds = plan.algebra.bounds(moved)
+            condition = Condition(
+                moved,
+                0 if bounds is None or bounds[0] < 0 else None,
+                extent if bounds is None or bounds[1] >= extent else None,
+            )
+            if condition.low is not None or condition.high is not None:
+                conditions.append(condition)
+    plan.padding[op, access] = tuple(conditions)
+    valid = tuple(dict.fromkeys((*access.valid, *conditions)))
+    zero = tuple(dict.fromkeys((*access.zero, *conditions))) if plan.is_moved_leaf(op.input) else ()
+    # A condition of `zero` is one of `valid`, whatever it is about.
+    kept = {*plan.connected(valid, indices), *zero}
+    return (Access(tuple(indices), tuple(c for c in valid if c in kept), zero),)
+
+
+def _reduce(plan: Accesses, op: ReduceAxisOp, access: Access) -> tuple[Access, ...]:
+    first = op.operands[0]
+    shape = shape_of(first.type)
+    indices = list(access.indices)
+    around = {*plan.algebra.ranges_of(indices), *plan.algebra.ranges_of(c.index for c in access.valid)}
+    bound: list[int] = []
+    for axis in op.axis_list():
+        if shape[axis] == 1:
+            continue
+        indices[axis] = plan._range(first, axis, around)
+        bound.extend(plan.algebra.ranges(indices[axis]))
+        around.update(bound)
+    plan.bound[op, access] = tuple(bound)
+    return (plan.place(_without_zero(access), indices),) * len(op.operands)
+
+
+def _gather(plan: Accesses, op: GatherOp, access: Access) -> tuple[Access, ...]:
+    axis = op.axis.value.data
+    chooser = _without_zero(access)
+    indices = list(access.indices)
+    if shape_of(op.input.type)[axis] == 1:
+        indices[axis] = ZERO
+    else:
+        indices[axis] = plan.algebra.data((op.indices, chooser), plan.algebra.ranges_of(access.indices))
+    return access._replace(indices=tuple(indices)), chooser
+
+
+_VISITS: dict[type[Operation], Callable[..., tuple[Access, ...]]] = {
+    ConstOp: _source,
+    IotaOp: _source,
+    CastOp: _elementwise,
+    BitcastOp: _elementwise,
+    ExpandOp: _expand,
+    ReshapeOp: _reshape,
+    PermuteOp: _permute,
+    ShrinkOp: _shrink,
+    FlipOp: _flip,
+    PadOp: _pad,
+    ReduceAxisOp: _reduce,
+    GatherOp: _gather,
+}

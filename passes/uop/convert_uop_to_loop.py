@@ -1,0 +1,221 @@
+"""convert-uop-to-loop: ranges become loops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+
+from ...dialects import loop
+from ...dialects.axes import AxisAttr, AxisKind
+from ...dialects.uop import KernelOp, RangeOp, ReduceOp, StoreOp
+
+Ranges = frozenset[SSAValue]
+
+
+@dataclass(frozen=True)
+class ConvertUOpToLoopPass(ModulePass):
+    """Range form → loop form: the nest that the uses of the ranges imply.
+
+    - Each store stands in a nest of `loop.for … parallel` over the ranges that it depends on, in the order of its indices;
+      but ranges that a reduction of the kernel binds go innermost. (For a softmax over rows out[i, j] that is j outside, i
+      inside: the reductions over i are done once for each j.) Stores with the same outer loops share them.
+    - `uop.reduce` becomes one `loop.reduce` for each of its ranges, nested in their order.
+    - Every op and every reduction stands in the innermost loop that it depends on, and no deeper. What several phases use that
+      walk one range (softmax: x − maximum in the sum and in the store) is computed in each phase, its loads too.
+
+    A kernel computes one thing where its uses need it, once in each loop; nothing that no store needs is kept.
+    Leaves alone: kernels that are not in range form.
+    """
+
+    name = "convert-uop-to-loop"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for kernel in op.ops:
+            if isinstance(kernel, KernelOp) and _is_range_form(kernel):
+                _Conversion(kernel).run()
+
+
+def _is_range_form(kernel: KernelOp) -> bool:
+    ops = kernel.body.block.ops
+    return not kernel.is_tensor_form and any(isinstance(op, StoreOp) for op in ops)
+
+
+@dataclass
+class _Scope:
+    """A block that grows: the kernel's, or an open loop's.
+
+    range: what the loop walks. values: the values of the range form that are computed here. before: the loop that is open
+    inside, in front of which new ops go.
+    """
+
+    block: Block
+    range: SSAValue | None = None
+    values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    before: Operation | None = None
+
+    def add(self, op: Operation) -> None:
+        if self.before is None:
+            self.block.add_op(op)
+        else:
+            self.block.insert_op_before(op, self.before)
+
+
+class _Conversion:
+    """Scopes are given as the stack of the open ones, outermost first; the kernel's is always open."""
+
+    def __init__(self, kernel: KernelOp):
+        self.kernel = kernel
+        self.old = kernel.body.block
+        self.order = {op: number for number, op in enumerate(self.old.ops)}
+        self.ranges: dict[SSAValue, Ranges] = {argument: frozenset() for argument in self.old.args}
+        self.bound: set[SSAValue] = set()
+        for op in self.old.ops:
+            ranges = self.ranges_of(op.operands)
+            if isinstance(op, RangeOp):
+                ranges = frozenset((op.result,))
+            elif isinstance(op, ReduceOp):
+                ranges -= frozenset(op.over)
+                self.bound.update(op.over)
+            self.ranges.update((result, ranges) for result in op.results)
+
+    def ranges_of(self, values: Iterable[SSAValue]) -> Ranges:
+        """The ranges that any of the values depends on; a reduction does not depend on what it binds."""
+        return Ranges().union(*(self.ranges[value] for value in values))
+
+    def run(self) -> None:
+        """Build the kernel's new body and put it in place."""
+        block = Block(arg_types=[argument.type for argument in self.old.args])
+        for old, new in zip(self.old.args, block.args, strict=True):
+            new.name_hint, new.location = old.name_hint, old.location
+        stack = [_Scope(block, values=dict(zip(self.old.args, block.args, strict=True)))]
+        for op in self.old.ops:
+            if isinstance(op, StoreOp):
+                ranges = self.loop_order(op)
+                shared = 1
+                for scope, range in zip(stack[1:], ranges, strict=False):
+                    if scope.range is not range:
+                        break
+                    shared += 1
+                self.close(stack, shared)
+                for range in ranges[shared - 1 :]:
+                    self.open(stack, range, op)
+                self.compute(op.operands, stack)
+                self.place(op, stack[-1], stack)
+        self.close(stack, 1)
+        self.kernel.detach_region(self.kernel.body)
+        self.kernel.add_region(Region(block))
+
+    def loop_order(self, store: StoreOp) -> list[SSAValue]:
+        """The loops around a store, outermost first: as its indices name them, those that a reduction binds innermost."""
+        by_index = dict.fromkeys(
+            range
+            for index in store.indices
+            for range in sorted(self.ranges[index], key=lambda range: self.order[range.owner])  # pyright: ignore[reportArgumentType]
+        )
+        others = sorted(self.ranges_of(store.operands), key=lambda range: self.order[range.owner])  # pyright: ignore[reportArgumentType]
+        return sorted(dict.fromkeys((*by_index, *others)), key=lambda range: range in self.bound)
+
+    def open(self, stack: list[_Scope], range: SSAValue, store: StoreOp) -> None:
+        """Open a parallel loop inside the innermost scope."""
+        axis = _axis(range)
+        op = loop.ForOp.of(AxisAttr(axis.axis.data, axis.extent.data, AxisKind.PARALLEL))
+        op.location = store.location
+        op.index.name_hint = range.name_hint
+        stack[-1].add(op)
+        stack[-1].before = op
+        stack.append(_Scope(op.body.block, range, {range: op.index}))
+
+    def close(self, stack: list[_Scope], depth: int) -> None:
+        """Close loops until `depth` scopes are open."""
+        del stack[depth:]
+        stack[-1].before = None
+
+    def scope_of(self, value: SSAValue, stack: Sequence[_Scope]) -> int:
+        """Where a value is computed: in the innermost open loop that it depends on."""
+        ranges = self.ranges[value]
+        depth = len(stack) - 1
+        while depth and stack[depth].range not in ranges:
+            depth -= 1
+        return depth
+
+    def compute(self, values: Iterable[SSAValue], stack: Sequence[_Scope]) -> None:
+        """Place all that the values need and that is not there, in the order of the range form.
+
+        Calls itself for a reduction's elements only: as deep as reductions are nested.
+        """
+        needed: dict[Operation, int] = {}
+        pending = list(values)
+        while pending:
+            value = pending.pop()
+            depth = self.scope_of(value, stack)
+            op = value.owner
+            if value in stack[depth].values or op in needed:
+                continue
+            assert isinstance(op, Operation)
+            needed[op] = depth
+            if not isinstance(op, ReduceOp):
+                pending.extend(op.operands)
+        for op in sorted(needed, key=self.order.__getitem__):
+            depth = needed[op]
+            if isinstance(op, ReduceOp):
+                if op.results[0] not in stack[depth].values:  # the elements of another reduction may have needed it
+                    self.reduce(op, stack[: depth + 1])
+            elif op.results[0] not in stack[depth].values:
+                self.place(op, stack[depth], stack)
+
+    def place(self, op: Operation, scope: _Scope, stack: Sequence[_Scope]) -> None:
+        """Copy an op whose operands are there into a scope."""
+        copy = type(op).create(  # pyright: ignore[reportUnknownMemberType]
+            operands=[self.value(operand, stack) for operand in op.operands],
+            result_types=[result.type for result in op.results],
+            properties=op.properties,
+            attributes=op.attributes,
+            location=op.location,
+        )
+        for old, new in zip(op.results, copy.results, strict=True):
+            new.name_hint = old.name_hint
+        scope.add(copy)
+        scope.values.update(zip(op.results, copy.results, strict=True))
+
+    def value(self, value: SSAValue, stack: Sequence[_Scope]) -> SSAValue:
+        return stack[self.scope_of(value, stack)].values[value]
+
+    def reduce(self, op: ReduceOp, stack: Sequence[_Scope]) -> None:
+        """Place a reduction in the innermost scope of the stack, its elements in loops inside."""
+        inner = list(stack)
+        loops: list[loop.ReduceOp] = []
+        for range in op.over:
+            axis = _axis(range)
+            nested = loop.ReduceOp.of(
+                AxisAttr(axis.axis.data, axis.extent.data), op.monoid.data, [result.type for result in op.results]
+            )
+            nested.location = op.location
+            nested.index.name_hint = range.name_hint
+            inner[-1].add(nested)
+            if loops:
+                inner[-1].before = nested
+            loops.append(nested)
+            inner.append(_Scope(nested.body.block, range, {range: nested.index}))
+        scope, outside = stack[-1], stack[-1].before
+        scope.before = loops[0]
+        self.compute(op.inputs, inner)
+        scope.before = outside
+        yielded = [self.value(value, inner) for value in op.inputs]
+        for nested in reversed(loops):
+            yield_op = loop.YieldOp.create(operands=yielded, location=op.location)
+            nested.body.block.add_op(yield_op)
+            yielded = list(nested.results)
+        for old, new in zip(op.results, loops[0].results, strict=True):
+            new.name_hint = old.name_hint
+        scope.values.update(zip(op.results, loops[0].results, strict=True))
+
+
+def _axis(range: SSAValue) -> AxisAttr:
+    op = range.owner
+    assert isinstance(op, RangeOp)
+    return op.axis

@@ -1,0 +1,48 @@
+"""Buffers of interpreted kernels: allocation, and the checks before and after a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Attribute, SSAValue
+
+from ...dialects.semantics import numpy_dtype
+from ...dialects.types import element_of, shape_of
+from ...dialects.uop import KernelOp
+from .arrays import Array, ExecutionError
+
+
+def poisoned_buffer(type: Attribute) -> Array:
+    """A buffer for a tensor or memref whose elements say that nothing was written: NaN, or an odd number; true of bools."""
+    dtype = np.dtype(numpy_dtype(element_of(type)))
+    if dtype.kind == "f":
+        return np.full(shape_of(type), np.nan, dtype)
+    if dtype.kind == "b":
+        return np.ones(shape_of(type), dtype)
+    return np.full(dtype.itemsize * int(np.prod(shape_of(type))), 0xA5, np.uint8).view(dtype).reshape(shape_of(type))
+
+
+def check_buffers(kernel: KernelOp, buffers: Sequence[Array]) -> None:
+    """Raise `ExecutionError` unless each buffer has the shape and element type of its argument."""
+    arguments = kernel.body.block.args
+    if len(buffers) != len(arguments):
+        raise ExecutionError(f"the kernel takes {len(arguments)} buffers, not {len(buffers)}", kernel)
+    for argument, buffer in zip(arguments, buffers, strict=True):
+        assert isinstance(argument.type, MemRefType)
+        expected = numpy_dtype(argument.type.element_type)
+        if buffer.shape != argument.type.get_shape() or buffer.dtype != expected:
+            raise ExecutionError(
+                f"buffer %{argument.name_hint} is {buffer.dtype}{list(buffer.shape)}, "
+                f"the kernel takes {expected}{list(argument.type.get_shape())}",
+                kernel,
+            )
+
+
+def check_written(kernel: KernelOp, written: Mapping[SSAValue, Array]) -> None:
+    """Raise `ExecutionError` unless every element of the buffers was written. written: by buffer, where it was."""
+    for buffer, places in written.items():
+        if not places.all():
+            place = [int(i) for i in np.argwhere(~places)[0]]
+            raise ExecutionError(f"the kernel does not write element {place} of %{buffer.name_hint}", kernel)
