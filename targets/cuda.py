@@ -24,10 +24,13 @@ from ..rewriting.locations import source_lines
 from . import cuda_prelude
 
 C_KEYWORDS = frozenset(
-    "alignas alignof and asm auto bool break case catch char class const constexpr continue default delete do double else enum"
-    " explicit export extern false float for friend goto half if inline int long mutable namespace new not operator or private"
-    " protected public register restrict return short signed sizeof static struct switch template this throw true try typedef"
-    " typename union unsigned using virtual void volatile wchar_t while xor blockIdx threadIdx blockDim gridDim warpSize".split()
+    (
+        "alignas alignof and asm auto bool break case catch char class const constexpr continue default "
+        "delete do double else enum explicit export extern false float for friend goto half if inline int "
+        "long mutable namespace new not operator or private protected public register restrict return short "
+        "signed sizeof static struct switch template this throw true try typedef typename union unsigned "
+        "using virtual void volatile wchar_t while xor blockIdx threadIdx blockDim gridDim warpSize"
+    ).split()
 )
 
 COMMENT_COLUMN = 64

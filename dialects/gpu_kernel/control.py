@@ -340,9 +340,11 @@ class IfOp(IRDLOperation):
         condition = parser.resolve_operand(parser.parse_unresolved_operand(), i1)
         attributes = parse_attributes(parser, keyword=True)
         then = parser.parse_region()
-        otherwise = parser.parse_region() if parser.parse_optional_keyword("else") else Region()
-        if not then.blocks:  # `{}` parses as a region without a block
-            then.add_block(Block())
+        has_else = parser.parse_optional_keyword("else") is not None
+        otherwise = parser.parse_region() if has_else else Region()
+        for region in (then, otherwise) if has_else else (then,):
+            if not region.blocks:  # how `{}` parses
+                region.add_block(Block())
         return cls.create(operands=(condition,), attributes=attributes, regions=[then, otherwise])
 
     def print(self, printer: Printer) -> None:

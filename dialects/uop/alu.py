@@ -14,7 +14,7 @@ from xdsl.utils.hints import isa
 from .. import semantics
 from ..monoids import Number, number_attribute
 from ..syntax import UnaryTypeChange, parse_attributes, parse_operands, print_attributes, print_operands
-from ..types import bit_width, element_of, integer_bounds, is_element_type, is_float, shape_of, with_element
+from ..types import bit_width, element_of, is_element_type, is_float, shape_of, with_element
 
 
 class AluOp(IRDLOperation):
@@ -144,13 +144,6 @@ class ConstOp(IRDLOperation):
             raise VerifyException(f"{type} is no element type")
         if self.results[0].type != type:
             raise VerifyException(f"a constant of type {type} has result type {self.results[0].type}")
-        if isinstance(self.value, IntegerAttr):
-            low, high = integer_bounds(type)
-            value = self.value.value.data
-            if type == i1:
-                low = -1  # how i1's true is stored
-            if not low <= value <= high:
-                raise VerifyException(f"{value} does not fit {type}")
 
     @classmethod
     def parse(cls, parser: Parser) -> ConstOp:

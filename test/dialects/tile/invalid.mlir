@@ -1,0 +1,81 @@
+// RUN: uop-opt %s --split-input-file --verify-diagnostics
+
+uop.kernel @serial() {
+  // expected-error@+1 {{serial factors are loops}}
+  %0 = tile.axis i = 8 loop : index
+}
+
+// -----
+
+uop.kernel @register_type() {
+  // expected-error@+1 {{a register axis of 2 is a vector of index with that one extent}}
+  %0 = tile.axis i = 2 register : vector<2x2xindex>
+}
+
+// -----
+
+uop.kernel @thread_type() {
+  // expected-error@+1 {{only a register axis gives a vector}}
+  %0 = tile.axis i = 2 thread : vector<2xindex>
+}
+
+// -----
+
+uop.kernel @shape(%x: memref<16x16xf32>) {
+  %ri = tile.axis i = 2 register : vector<2x1xindex>
+  // expected-error@+1 {{the shapes of the indices do not broadcast}}
+  %0 = tile.read %x[%ri, %ri] : memref<16x16xf32>(vector<2x1xindex>, vector<2x1xindex>) -> vector<2x2xf32>
+}
+
+// -----
+
+uop.kernel @vector(%x: memref<16xf32>) {
+  %ri = tile.axis i = 6 register : vector<6xindex>
+  // expected-error@+1 {{is not moved in vectors of 4 along its last dimension}}
+  %0 = tile.read %x[%ri] vector 4 : memref<16xf32>(vector<6xindex>) -> vector<6xf32>
+}
+
+// -----
+
+uop.kernel @space(%x: memref<16xf32>) {
+  %c = uop.const 0 : index
+  // expected-error@+1 {{a stage copies from a plain memref to one in "shared"}}
+  %0 = tile.stage %x[%c] buffers 1 : memref<16xf32> -> memref<8xf32>
+}
+
+// -----
+
+uop.kernel @across(%x: memref<16xf32>) {
+  %b = tile.axis i = 2 block : index
+  %0 = uop.const 1.0 : f32
+  // expected-error@+1 {{reduce_across goes over warp, thread and lane axes}}
+  %1 = tile.reduce_across add %0 over %b : f32
+}
+
+// -----
+
+func.func @elements(%c: vector<4xf32>, %a: vector<8xf16>, %b: vector<4xbf16>) {
+  // expected-error@+1 {{m16n8k16 does not multiply f16 by bf16 into f32}}
+  %0 = tile.mma m16n8k16 %c, %a, %b : vector<4xf32>, vector<8xf16>, vector<4xbf16>
+  func.return
+}
+
+// -----
+
+func.func @fragment(%c: vector<4xf32>, %a: vector<6xf16>, %b: vector<4xf16>) {
+  // expected-error@+1 {{vector<6xf16> is no whole number of fragments of 8 elements}}
+  %0 = tile.mma m16n8k16 %c, %a, %b : vector<4xf32>, vector<6xf16>, vector<4xf16>
+  func.return
+}
+
+// -----
+
+// expected-error@+1 {{an axis stands twice in the schedule}}
+uop.kernel @twice() schedule #tile.schedule<i = 2 block, i = 4 thread> {
+}
+
+// -----
+
+// expected-error@+1 {{`parallel` is no choice}}
+uop.kernel @undecided() schedule #tile.schedule<i = 2 parallel> {
+}

@@ -1,0 +1,49 @@
+// RUN: UOP_ROUNDTRIP
+// RUN: UOP_GENERIC_ROUNDTRIP
+
+// CHECK-LABEL: uop.kernel @seed
+// CHECK-SAME: schedule #tile.schedule<i = 1 block * 8 thread * 2 register, j = 8 thread * 2 register, k = 2 loop * 32 loop, stage = [%x buffers 2 async pad 4, %w]>
+// GENERIC: schedule = #tile.schedule<i = 1 block * 8 thread * 2 register, j = 8 thread * 2 register, k = 2 loop * 32 loop, stage = [%x buffers 2 async pad 4, %w]>
+uop.kernel @seed(%out: memref<16x16xf32>, %x: memref<16x64xf32>, %w: memref<64x16xf32>) schedule #tile.schedule<i = 1 block * 8 thread * 2 register, j = 8 thread * 2 register, k = 2 loop * 32 loop, stage = [%x buffers 2 async pad 4, %w]> {
+  // CHECK: %ti = tile.axis i = 8 thread : index
+  // GENERIC: "tile.axis"() <{axis = #uop.axis<i = 8 thread>}> : () -> index
+  %ti = tile.axis i = 8 thread : index
+  // CHECK-NEXT: %ri = tile.axis i = 2 register : vector<2x1xindex>
+  %ri = tile.axis i = 2 register : vector<2x1xindex>
+  // CHECK-NEXT: %rj = tile.axis j = 2 register : vector<1x2xindex>
+  %rj = tile.axis j = 2 register : vector<1x2xindex>
+  %c0 = uop.const 0 : index
+  // CHECK: %x_s = tile.stage %x[%c0, %ti] buffers 2 async : memref<16x64xf32> -> memref<16x32xf32, strided<[36, 1]>, "shared">
+  // GENERIC: "tile.stage"(%{{.*}}, %{{.*}}, %{{.*}}) <{buffers = 2 : i64, async}>
+  %x_s = tile.stage %x[%c0, %ti] buffers 2 async : memref<16x64xf32> -> memref<16x32xf32, strided<[36, 1]>, "shared">
+  // CHECK-NEXT: tile.stage %w[%c0, %c0] buffers 1 : memref<64x16xf32> -> memref<32x16xf32, #tile.swizzle<unit 4, chunks 4>, "shared">
+  %w_s = tile.stage %w[%c0, %c0] buffers 1 : memref<64x16xf32> -> memref<32x16xf32, #tile.swizzle<unit 4, chunks 4>, "shared">
+  // CHECK-NEXT: %[[A:.*]] = tile.read %x_s[%ri, %c0] : memref<16x32xf32, strided<[36, 1]>, "shared">(vector<2x1xindex>, index) -> vector<2x1xf32>
+  %0 = tile.read %x_s[%ri, %c0] : memref<16x32xf32, strided<[36, 1]>, "shared">(vector<2x1xindex>, index) -> vector<2x1xf32>
+  %ok = uop.lt %ti, %c0 : index
+  %mask = uop.expand %ok : i1 -> vector<2x2xi1>
+  // CHECK: %[[B:.*]] = tile.read %x[%ri, %rj] mask %{{.*}} vector 2 : memref<16x64xf32>(vector<2x1xindex>, vector<1x2xindex>) -> vector<2x2xf32>
+  %1 = tile.read %x[%ri, %rj] mask %mask vector 2 : memref<16x64xf32>(vector<2x1xindex>, vector<1x2xindex>) -> vector<2x2xf32>
+  // CHECK-NEXT: tile.read %x[%ti, %c0] : memref<16x64xf32>(index, index) -> f32
+  %2 = tile.read %x[%ti, %c0] : memref<16x64xf32>(index, index) -> f32
+  // CHECK-NEXT: tile.reduce_across max %[[B]] over %ti : vector<2x2xf32>
+  %3 = tile.reduce_across max %1 over %ti : vector<2x2xf32>
+  // CHECK-NEXT: tile.write %{{.*}}, %out[%ri, %rj] mask %{{.*}} vector 2 : vector<2x2xf32> -> memref<16x16xf32>(vector<2x1xindex>, vector<1x2xindex>)
+  tile.write %3, %out[%ri, %rj] mask %mask vector 2 : vector<2x2xf32> -> memref<16x16xf32>(vector<2x1xindex>, vector<1x2xindex>)
+}
+
+// A schedule may have no axis: one thread.
+// CHECK: uop.kernel @scalar(%out: memref<f32>) schedule #tile.schedule<> {
+uop.kernel @scalar(%out: memref<f32>) schedule #tile.schedule<> {
+}
+
+// CHECK-LABEL: func.func @matrix
+func.func @matrix(%c: vector<2x2x2xf32>, %a: vector<2x2x2xf16>, %b: vector<2x2x2xbf16>, %t: vector<4xf32>, %u: vector<2xf32>) {
+  // CHECK: tile.mma m16n8k16 %{{.*}}, %{{.*}}, %{{.*}} : vector<2x2x2xf32>, vector<2x2x2xf16>, vector<2x2x2xf16>
+  %0 = tile.mma m16n8k16 %c, %a, %a : vector<2x2x2xf32>, vector<2x2x2xf16>, vector<2x2x2xf16>
+  // CHECK-NEXT: tile.mma m16n8k16 %{{.*}}, %{{.*}}, %{{.*}} : vector<2x2x2xf32>, vector<2x2x2xbf16>, vector<2x2x2xbf16>
+  %1 = tile.mma m16n8k16 %c, %b, %b : vector<2x2x2xf32>, vector<2x2x2xbf16>, vector<2x2x2xbf16>
+  // CHECK-NEXT: tile.mma m16n8k8 %{{.*}}, %{{.*}}, %{{.*}} : vector<4xf32>, vector<4xf32>, vector<2xf32>
+  %2 = tile.mma m16n8k8 %t, %t, %u : vector<4xf32>, vector<4xf32>, vector<2xf32>
+  func.return
+}

@@ -1,0 +1,208 @@
+// RUN: uop-opt %s --split-input-file --verify-diagnostics
+
+func.func @domain(%x: tensor<4xf32>) {
+  // expected-error@+1 {{uop.and is not defined for tensor<4xf32>: its domain is bits}}
+  %0 = uop.and %x, %x : tensor<4xf32>
+  func.return
+}
+
+// -----
+
+func.func @division(%x: i32) {
+  // expected-error@+1 {{uop.div is not defined for i32: its domain is float}}
+  %0 = uop.div %x, %x : i32
+  func.return
+}
+
+// -----
+
+func.func @arity(%x: f32) {
+  // expected-error@+1 {{expected 2 operand types but had 1}}
+  %0 = uop.add %x : f32
+  func.return
+}
+
+// -----
+
+// Broadcasting is never implied.
+func.func @broadcast(%x: tensor<4x1xf32>, %y: tensor<4x5xf32>) {
+  // expected-error@+1 {{uop.mul has an operand of type tensor<4x1xf32> where tensor<4x5xf32> is expected}}
+  %0 = "uop.mul"(%x, %y) : (tensor<4x1xf32>, tensor<4x5xf32>) -> tensor<4x5xf32>
+  func.return
+}
+
+// -----
+
+func.func @compare(%x: f32) {
+  // expected-error@+1 {{uop.lt has result type f32 where i1 is expected}}
+  %0 = "uop.lt"(%x, %x) : (f32, f32) -> f32
+  func.return
+}
+
+// -----
+
+func.func @constant() {
+  // expected-error@+1 {{a constant of type i8 has result type i16}}
+  %0 = "uop.const"() <{value = 3 : i8}> : () -> i16
+  func.return
+}
+
+// -----
+
+func.func @bitcast(%x: f32) {
+  // expected-error@+1 {{f32 and i64 differ in width}}
+  %0 = uop.bitcast %x : f32 -> i64
+  func.return
+}
+
+// -----
+
+func.func @cast(%x: tensor<4xf32>) {
+  // expected-error@+1 {{uop.cast keeps the shape}}
+  %0 = uop.cast %x : tensor<4xf32> -> tensor<5xf16>
+  func.return
+}
+
+// -----
+
+func.func @reshape(%x: tensor<4xf32>) {
+  // expected-error@+1 {{reshape of [4] to [5] changes the number of elements}}
+  %0 = uop.reshape %x : tensor<4xf32> -> tensor<5xf32>
+  func.return
+}
+
+// -----
+
+func.func @expand(%x: tensor<4x2xf32>) {
+  // expected-error@+1 {{expand repeats axes of extent 1; axis 1 has extent 2, not 1 or 3}}
+  %0 = uop.expand %x : tensor<4x2xf32> -> tensor<4x3xf32>
+  func.return
+}
+
+// -----
+
+func.func @expand_rank(%x: tensor<4xf32>) {
+  // expected-error@+1 {{expand keeps the rank: [4] -> [3, 4]}}
+  %0 = uop.expand %x : tensor<4xf32> -> tensor<3x4xf32>
+  func.return
+}
+
+// -----
+
+func.func @permute(%x: tensor<4x2xf32>) {
+  // expected-error@+1 {{order [0, 0] is no permutation of the 2 axes}}
+  %0 = uop.permute %x order [0, 0] : tensor<4x2xf32> -> tensor<4x4xf32>
+  func.return
+}
+
+// -----
+
+func.func @pad(%x: tensor<4xf32>) {
+  // expected-error@+1 {{pad gives shape [6], not [7]}}
+  %0 = uop.pad %x low [1] high [1] : tensor<4xf32> -> tensor<7xf32>
+  func.return
+}
+
+// -----
+
+func.func @shrink(%x: tensor<4xf32>) {
+  // expected-error@+1 {{axis 0: 2 elements from 1 in steps of 3 leave its 4}}
+  %0 = uop.shrink %x offsets [1] strides [3] : tensor<4xf32> -> tensor<2xf32>
+  func.return
+}
+
+// -----
+
+func.func @flip(%x: tensor<4xf32>) {
+  // expected-error@+1 {{axes [1] are not ascending axes of a shape of rank 1}}
+  %0 = uop.flip %x axes [1] : tensor<4xf32> -> tensor<4xf32>
+  func.return
+}
+
+// -----
+
+func.func @iota() {
+  // expected-error@+1 {{iota gives a tensor of one axis}}
+  %0 = uop.iota : tensor<4x4xi64>
+  func.return
+}
+
+// -----
+
+func.func @reduce(%x: tensor<4x5xf32>) {
+  // expected-error@+1 {{reduce_axis gives tensor<4x1xf32>, not tensor<4xf32>}}
+  %0 = uop.reduce_axis add %x axes [1] : (tensor<4x5xf32>) -> tensor<4xf32>
+  func.return
+}
+
+// -----
+
+func.func @width(%x: tensor<4x5xf32>) {
+  // expected-error@+1 {{uop.reduce_axis argmax takes 2 values, not 1}}
+  %0 = uop.reduce_axis argmax %x axes [1] : (tensor<4x5xf32>) -> tensor<4x1xf32>
+  func.return
+}
+
+// -----
+
+func.func @monoid(%x: tensor<4x5xf32>) {
+  // expected-error@+1 {{the monoid and is not defined for tensor<4x5xf32>}}
+  %0 = uop.reduce_axis and %x axes [1] : (tensor<4x5xf32>) -> tensor<4x1xf32>
+  func.return
+}
+
+// -----
+
+func.func @no_monoid(%x: tensor<4x5xf32>) {
+  // expected-error@+1 {{expected a monoid: add, mul, max, min}}
+  %0 = uop.reduce_axis average %x axes [1] : (tensor<4x5xf32>) -> tensor<4x1xf32>
+  func.return
+}
+
+// -----
+
+func.func @gather(%x: tensor<4x5xf32>, %i: tensor<3x2xi64>) {
+  // expected-error@+1 {{indices have extent 3 in axis 0, the input 4}}
+  %0 = uop.gather %x, %i axis 1 : (tensor<4x5xf32>, tensor<3x2xi64>) -> tensor<3x2xf32>
+  func.return
+}
+
+// -----
+
+func.func @scatter(%x: tensor<4x5xf32>, %i: tensor<4x2xf32>) {
+  // expected-error@+1 {{indices are integers, not tensor<4x2xf32>}}
+  %0 = uop.scatter %x, %i, %i axis 1 : (tensor<4x5xf32>, tensor<4x2xf32>, tensor<4x2xf32>) -> tensor<4x5xf32>
+  func.return
+}
+
+// -----
+
+// expected-error@+1 {{uop.yield gives other types than the kernel declares}}
+uop.kernel @wrong(%x: tensor<4xf32>) -> (tensor<5xf32>) {
+  uop.yield %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{a kernel that does not end in uop.yield takes memrefs}}
+uop.kernel @mixed(%x: tensor<4xf32>) {
+  %i = uop.range i = 4
+}
+
+// -----
+
+uop.kernel @rank(%out: memref<4x4xf32>) {
+  %i = uop.range i = 4
+  // expected-error@+1 {{uop.load gives 1 indices to a buffer of rank 2}}
+  %0 = uop.load %out[%i] : memref<4x4xf32>
+}
+
+// -----
+
+uop.kernel @bound(%out: memref<4xf32>, %x: memref<4xf32>) {
+  %i = uop.range i = 4
+  %c = uop.const 0 : index
+  %0 = uop.load %x[%i] : memref<4xf32>
+  // expected-error@+1 {{a reduction binds the results of uop.range}}
+  %1 = uop.reduce add %0 over %c : f32
+}
