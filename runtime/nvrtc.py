@@ -56,9 +56,7 @@ class Compiled:
     def ptx(self) -> str:
         """The PTX text."""
         if not self.arch.startswith("compute_"):
-            raise ValueError(
-                f"compiled for {self.arch}, which gives a cubin; compile for compute_XX to get PTX"
-            )
+            raise ValueError(f"compiled for {self.arch}, which gives a cubin; compile for compute_XX to get PTX")
         return self.image.rstrip(b"\0").decode()
 
     @property
@@ -69,9 +67,7 @@ class Compiled:
         return self.image
 
 
-def compile_cuda(
-    source: str, arch: str = "sm_90", *, name: str = "kernel.cu", line_info: bool = True
-) -> Compiled:
+def compile_cuda(source: str, arch: str = "sm_90", *, name: str = "kernel.cu", line_info: bool = True) -> Compiled:
     """Compile CUDA text for `arch`: `sm_90` (also `sm_90a`, …) gives a cubin, `compute_90` gives PTX.
 
     `name` is the file name in messages. `line_info` keeps the CUDA line of every instruction. Results are
@@ -158,9 +154,7 @@ def _parse_resources(log: str) -> dict[str, Resources]:
             kernel = match[1]
         elif match := re.search(r"Function properties for '?([^\s']+)", line):
             function = match[1]
-        elif match := re.search(
-            r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", line
-        ):
+        elif match := re.search(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", line):
             if function is not None:
                 spills[function] = (int(match[1]), int(match[2]), int(match[3]))
         elif (match := re.search(r"Used (\d+) registers", line)) and kernel is not None:
@@ -168,9 +162,7 @@ def _parse_resources(log: str) -> dict[str, Resources]:
             cumulative = re.search(r"(\d+) bytes cumulative stack", line)
             stack, stores, loads = spills.get(kernel, (0, 0, 0))
             stack = int(cumulative[1]) if cumulative else stack
-            resources[kernel] = Resources(
-                int(match[1]), int(shared[1]) if shared else 0, stores, loads, stack
-            )
+            resources[kernel] = Resources(int(match[1]), int(shared[1]) if shared else 0, stores, loads, stack)
     return resources
 
 

@@ -166,11 +166,13 @@ def _integer_to_f64(values: Array, mode: str) -> Array:
     nearest = values.astype(np.float64)
     if mode == "rn" or values.dtype.itemsize < 8:
         return nearest
-    # The rounded value may be just outside the integer's range; its distance from `values` always fits.
-    unsigned = values.view(np.uint64)
-    wrapped = np.where(nearest < 0, nearest + 2.0**64, nearest)
-    back = np.where(wrapped >= 2.0**64, np.uint64(0), np.where(wrapped < 2.0**64, wrapped, 0.0).astype(np.uint64))
-    return step(nearest, (unsigned - back).view(np.int64).astype(np.float64), mode)
+    # Rounding may leave the integer's range by one, which wraps to its least value; so does the difference.
+    is_signed_64 = values.dtype.kind == "i"
+    beyond = 2.0**63 if is_signed_64 else 2.0**64
+    least = values.dtype.type(np.iinfo(values.dtype).min)
+    inside = nearest < beyond
+    back = np.where(inside, np.where(inside, nearest, 0.0).astype(values.dtype), least)
+    return step(nearest, (values - back).view(np.int64).astype(np.float64), mode)
 
 
 def _integer_to_integer(to: str, source: str, modifiers: frozenset[str]) -> Callable[[Array], Array]:

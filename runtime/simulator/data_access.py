@@ -10,11 +10,11 @@ import numpy as np
 from .async_copy import compile_async_copy
 from .atomics import compile_atomic
 from .errors import Fault
-from .formats import Array, bits_of, is_signed, storage_dtype, view_dtype
+from .formats import Array, bits_of, storage_dtype, view_dtype
 from .machine import Machine, Step
 from .memory import LOCAL_WINDOW, SHARED_WINDOW
 from .operands import Operands, UnsupportedOperandError
-from .program import Linked, LinkedAddress, LinkedVector, Program, Slot
+from .program import Linked, LinkedVector, Program, Slot
 from .ptx import Instruction
 from .spaces import (
     Space,

@@ -115,10 +115,12 @@ def extract_field(a: Array, position: Array, length: Array) -> Array:
     field = shift_right(unsigned(a), position) & _low_ones(length, width)
     if a.dtype.kind == "u":
         return field
+    # A field that goes beyond the top bit ends there: that bit is its sign.
+    count = np.minimum(length, np.uint32(width) - np.minimum(position, np.uint32(width)))
     last = np.minimum(position + length - np.uint32(1), np.uint32(width - 1))
-    sign = shift_right(unsigned(a), np.where(length == 0, np.uint32(width), last)) & a.dtype.type(1).view(field.dtype)
-    filled = field | ~_low_ones(length, width)
-    return np.where((sign != 0) & (length < width), filled, field).view(a.dtype)
+    sign = shift_right(unsigned(a), last) & field.dtype.type(1)
+    is_negative = (sign != 0) & (length != 0)
+    return np.where(is_negative, field | ~_low_ones(count, width), field).view(a.dtype)
 
 
 def insert_field(a: Array, b: Array, position: Array, length: Array) -> Array:

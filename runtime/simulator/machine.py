@@ -23,8 +23,8 @@ from .shadow import Access, SharedShadow
 from .traffic import WARP
 
 if TYPE_CHECKING:
-    from .compiler import Code
     from .async_copy import AsyncCopies
+    from .compiler import Code
 
 _NEVER = np.iinfo(np.int32).max
 Step: TypeAlias = "Callable[[Machine], None]"

@@ -10,8 +10,8 @@ import numpy as np
 from .errors import Fault
 from .formats import Array, view_dtype
 from .machine import Control, Machine, Step
-from .operands import Operands, Reader, UnsupportedOperandError
-from .program import Immediate, Linked, LinkedOperand, LinkedPair, LinkedVector
+from .operands import Operands, UnsupportedOperandError
+from .program import Immediate, Linked, LinkedOperand, LinkedPair
 from .tensor_core import compile_ldmatrix, compile_mma
 from .traffic import WARP
 
