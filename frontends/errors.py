@@ -1,5 +1,6 @@
 """What the front end says when it cannot take a program: every problem at once, each with its source line."""
 
+import linecache
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -32,3 +33,35 @@ class UnsupportedProgramError(FrontendError):
     def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems = tuple(dict.fromkeys(problems))
         super().__init__("\n".join(map(str, self.problems)))
+
+
+class CaptureError(FrontendError):
+    """The user's code could not be run, or does not give what can be exported.
+
+    message: what and why, with what to do about it
+    file, line, column: where in the user's code, counted from 1; None where there is no such place
+    calls: the user's calls that led there, innermost first, as `model.py:7 in make`
+    """
+
+    def __init__(
+        self,
+        message: str,
+        file: str | None = None,
+        line: int | None = None,
+        column: int | None = None,
+        end_column: int | None = None,
+        calls: Sequence[str] = (),
+    ) -> None:
+        self.message = message
+        self.file = file
+        self.line = line
+        self.column = column
+        place = ":".join(str(part) for part in (file, line, column) if part is not None)
+        text = f"{place}: {message}" if place else message
+        source = linecache.getline(file, line).rstrip() if file is not None and line is not None else ""
+        if source:
+            text += f"\n    {source}"
+            if column is not None:
+                width = max(1, min(end_column or column + 1, len(source) + 1) - column)
+                text += f"\n    {' ' * (column - 1)}{'^' * width}"
+        super().__init__("\n".join([text, *(f"    called from {call}" for call in calls)]))

@@ -55,7 +55,15 @@ def import_program(exported: torch.export.ExportedProgram, name: str = "forward"
 
     Raises `UnsupportedProgramError`, which lists every operation and tensor that uop has no form for.
     """
-    return _Importer(decompose(exported)).run(name)
+    return import_decomposed(decompose(exported), name)
+
+
+def import_decomposed(core: torch.export.ExportedProgram, name: str = "forward") -> Imported:
+    """Write a program in core ATen, as `decompose` gives it, in the torch dialect as function `name`.
+
+    Raises `UnsupportedProgramError`.
+    """
+    return _Importer(core).run(name)
 
 
 _ARGUMENT_KINDS = {

@@ -1,0 +1,163 @@
+"""Programs from where users keep them: code on the command line, and functions in files."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+from torch import nn
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch.utils._pytree import tree_leaves, tree_map_only
+
+from .captured import Call, Captured
+from .errors import CaptureError
+from .exporting import quiet_export
+from .expression import Code, Expression, Recorder, make_values
+from .source_locations import COMMAND, shown_path
+from .user_errors import user_errors
+
+DEFAULT_FUNCTION = "make"
+
+
+def capture_expression(text: str) -> Captured:
+    """Capture code whose last line is an expression, with `torch`, `nn`, `F` and `math` in scope.
+
+    The tensors that it makes become inputs and the modules that it makes parameters; see `expression`. Nothing is
+    allocated. Raises `CaptureError` for code that cannot be run, and for a result without tensors.
+    """
+    code = Code.parse(text)
+    recorder = Recorder(code)
+    with importing_from(Path.cwd()), quiet_export(), user_errors():
+        code.run_imports()  # before there are fake tensors, which an imported module would keep
+        with FakeTensorMode():
+            _check_result(recorder.record())
+    made = recorder.made
+
+    def make() -> Call:
+        with importing_from(Path.cwd()):
+            expression = Expression(code, made, make_values(code, made))
+        return Call(expression, (), expression.inputs)
+
+    expression = Expression(code, made, {number: each.value for number, each in made.items()})
+    return Captured(Call(expression, (), expression.inputs), make, COMMAND)
+
+
+def _check_result(value: Any) -> None:
+    if isinstance(value, nn.Module):
+        raise CaptureError(f"the code gives a module, {type(value).__name__}: call it on an input")
+    if not any(isinstance(leaf, torch.Tensor) for leaf in tree_leaves(value)):
+        raise CaptureError(
+            f"the code gives a value of type {type(value).__name__}: a tensor, or a tuple, list or dict of tensors is needed"
+        )
+
+
+def capture_file(source: str) -> Captured:
+    """Capture what a function in a file gives: `model.py:make`, or `model.py` when it is called `make`.
+
+    The function takes no arguments and gives a module (or a function of tensors) and its inputs: a tensor, a tuple or
+    list of positional arguments, or a dict of keyword arguments. It is called under fake tensors, so nothing is
+    allocated; should it need real ones (it looks at data), it is called again without.
+    Raises `CaptureError`, with the user's lines, when there is no such function or it fails.
+    """
+    path, function = _split_source(source)
+    source_name = f"{shown_path(str(path))}:{function}"
+
+    def call() -> Call:
+        with importing_from(path.parent):
+            return _as_call(_load_function(path, function)(), source_name)
+
+    with quiet_export(), user_errors(), importing_from(path.parent):
+        make = _load_function(path, function)
+        try:
+            with FakeTensorMode(allow_non_fake_inputs=True) as mode:
+                fake = _as_call(make(), source_name)
+                fake = Call(fake.module, *_with_fake_tensors((fake.args, fake.kwargs), mode))
+        except CaptureError:
+            raise
+        except Exception:
+            fake = call()
+    return Captured(fake, call, source_name)
+
+
+def _with_fake_tensors(inputs: Any, mode: FakeTensorMode) -> Any:
+    """`inputs` with fake tensors for the real ones among them."""
+    return tree_map_only(torch.Tensor, lambda x: x if isinstance(x, FakeTensor) else mode.from_tensor(x), inputs)
+
+
+def _split_source(source: str) -> tuple[Path, str]:
+    path, separator, function = source.rpartition(":")
+    if not separator:
+        path, function = source, DEFAULT_FUNCTION
+    if not Path(path).is_file():
+        raise CaptureError(f"there is no file {path}")
+    return Path(path).resolve(), function
+
+
+@contextmanager
+def importing_from(folder: Path) -> Iterator[None]:
+    """Let the user's code import what lies in `folder`, as `python` does."""
+    sys.path.insert(0, str(folder))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
+
+
+def _load_function(path: Path, name: str) -> Callable[[], Any]:
+    """The function `name` of the file, which is run anew: what an earlier run kept may be fake tensors."""
+    module_name = f"uop_program_{path.stem}"
+    spec = importlib.util.spec_from_file_location(module_name, path)
+    if spec is None or spec.loader is None:
+        raise CaptureError(f"{shown_path(str(path))} is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module_name] = module  # where dataclasses and pickle look for a class's module
+    spec.loader.exec_module(module)
+    function = getattr(module, name, None)
+    if not callable(function):
+        functions = ", ".join(_functions(module)) or "none"
+        raise CaptureError(f"{shown_path(str(path))} has no function {name} (it has: {functions})")
+    return function
+
+
+def _functions(module: ModuleType) -> list[str]:
+    return [
+        name
+        for name, value in vars(module).items()
+        if inspect.isfunction(value) and value.__module__ == module.__name__
+    ]
+
+
+class _Function(nn.Module):
+    """A plain function as a module."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__()
+        self.function = function
+        self.forward = function
+
+
+def _as_call(made: Any, source_name: str) -> Call:
+    """What the user's function gave as a call. Raises `CaptureError` for what is none."""
+    match made:
+        case (module, inputs):
+            args, kwargs = ((), inputs) if isinstance(inputs, dict) else (inputs, {})
+        case (module, args, dict() as kwargs):
+            pass
+        case _:
+            raise CaptureError(
+                f"{source_name} gives a {type(made).__name__}; it must give a module and its inputs: "
+                "`return model, (x, y)`"
+            )
+    if not isinstance(module, nn.Module):
+        if not callable(module):
+            raise CaptureError(f"{source_name} gives a {type(module).__name__} where a module is expected")
+        module = _Function(module)
+    arguments = tuple(args) if isinstance(args, tuple | list) else (args,)
+    return Call(module, arguments, kwargs)

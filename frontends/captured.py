@@ -1,0 +1,130 @@
+"""A program with inputs to compile it for, real values for them, and what PyTorch computes from those."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+import torch.export
+from torch import nn
+from torch._subclasses.fake_tensor import FakeTensor
+from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
+
+from .exporting import decompose, export_module, quiet_export
+from .imported import Argument, ArgumentKind, Imported, ResultKind
+from .importer import import_decomposed
+from .reference import run_in_float64
+from .user_errors import user_errors
+
+
+@dataclass(frozen=True)
+class Call:
+    """A module and what it is called with."""
+
+    module: nn.Module
+    args: tuple[Any, ...] = ()
+    kwargs: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+class Captured:
+    """A program that a user wrote, as the front end took it.
+
+    module, args, kwargs: what to export, of fake tensors unless the user's code made real ones
+    source_name:          `<command>`, or `model.py:make`
+
+    Real values are made anew by each `make_inputs`, from the user's own factories and initialisers.
+    """
+
+    def __init__(self, call: Call, make: Callable[[], Call], source_name: str) -> None:
+        """make: builds the same module and inputs of real tensors, with PyTorch's current random state."""
+        self.module = call.module
+        self.args = call.args
+        self.kwargs = call.kwargs
+        self.source_name = source_name
+        self._make = make
+        self._made: Call | None = None
+        self._exported: torch.export.ExportedProgram | None = None
+        self._core: torch.export.ExportedProgram | None = None
+        self._imported: Imported | None = None
+
+    def exported(self) -> torch.export.ExportedProgram:
+        """The program as `torch.export` gives it. Raises `CaptureError` when it cannot be exported."""
+        if self._exported is None:
+            with user_errors():
+                self._exported = export_module(self.module, self.args, self.kwargs)
+        return self._exported
+
+    def imported(self) -> Imported:
+        """The program in the torch dialect. Raises `CaptureError` and `UnsupportedProgramError`."""
+        if self._imported is None:
+            self._imported = import_decomposed(self._decomposed())
+        return self._imported
+
+    def make_inputs(self, seed: int = 0) -> list[torch.Tensor]:
+        """Real values for the arguments of the imported function, in order, parameters and constants included.
+
+        The same seed gives the same values. Dense and row-major, and not shared with the user's program.
+        """
+        made = self._make_call(seed)
+        leaves = tree_leaves((made.args, dict(made.kwargs)))
+        return [_value(argument, made.module, leaves) for argument in self.imported().arguments]
+
+    def reference(self, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        """What PyTorch computes from `inputs`: one tensor for each result of the imported function."""
+        imported = self.imported()
+        made = self._made or self._make_call(0)
+        values = [value.clone() for value in inputs]
+        by_source = {argument.source: value for argument, value in zip(imported.arguments, values, strict=True)}
+        state = {
+            argument.source: by_source[argument.source]
+            for argument in imported.arguments
+            if argument.kind in (ArgumentKind.PARAMETER, ArgumentKind.BUFFER)
+        }
+        leaves, spec = tree_flatten((made.args, dict(made.kwargs)))
+        for argument in imported.arguments:
+            if argument.leaf is not None:
+                leaves[argument.leaf] = by_source[argument.source]
+        args, kwargs = tree_unflatten(leaves, spec)
+        with user_errors(), torch.no_grad():
+            outputs = iter(tree_leaves(torch.func.functional_call(made.module, state, args, kwargs)))
+        results: list[torch.Tensor] = []
+        for result in imported.results:
+            value = next(outputs) if result.kind is ResultKind.USER_OUTPUT else by_source[result.target or ""]
+            if result.index is not None:
+                results.append(value)
+        return results
+
+    def reference64(self, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        """The same as `reference`, but computed in float64 throughout, from `inputs` as they are."""
+        return run_in_float64(self._decomposed(), inputs)
+
+    def _decomposed(self) -> torch.export.ExportedProgram:
+        if self._core is None:
+            self._core = decompose(self.exported())
+        return self._core
+
+    def _make_call(self, seed: int) -> Call:
+        with torch.random.fork_rng(devices=[]), quiet_export(), user_errors():
+            torch.manual_seed(seed)
+            self._made = self._make()
+        return self._made
+
+
+def _value(argument: Argument, module: nn.Module, leaves: Sequence[Any]) -> torch.Tensor:
+    """The value of an argument out of the module and the inputs that were made for real."""
+    if argument.leaf is not None:
+        value = leaves[argument.leaf]
+    elif argument.value is not None and not isinstance(argument.value, FakeTensor):
+        value = argument.value if argument.kind is ArgumentKind.CONSTANT else _attribute(module, argument.source)
+    else:
+        value = _attribute(module, argument.source)
+    return value.detach().clone(memory_format=torch.contiguous_format)
+
+
+def _attribute(module: nn.Module, path: str) -> torch.Tensor:
+    value: Any = module
+    for name in path.split("."):
+        value = getattr(value, name)
+    return value

@@ -1,0 +1,59 @@
+"""What a program's results ought to be, in more precision than it computes in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+import torch.export
+import torch.fx
+from torch.export.graph_signature import ConstantArgument
+from torch.utils._pytree import tree_map
+
+ROUNDED = (torch.float16, torch.bfloat16)
+
+
+class _InFloat64(torch.fx.Interpreter):
+    """Runs a graph of core ATen operations with float64 in the place of every floating type.
+
+    A conversion to a 16-bit type rounds to it, since that is what the program asks for.
+    """
+
+    def call_function(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if not isinstance(target, torch._ops.OpOverload):
+            return super().call_function(target, args, kwargs)
+        if target._schema.name.startswith("aten::_assert"):
+            return None
+        if target is torch.ops.aten._softmax.default or target is torch.ops.aten._log_softmax.default:
+            args = (*args[:2], False)  # half_to_float is refused for float64, and means nothing for it
+        dtype = kwargs.get("dtype")
+        result = super().call_function(target, tree_map(_widened, args), tree_map(_widened, kwargs))
+        if target is torch.ops.aten._to_copy.default and dtype in ROUNDED:
+            return result.to(dtype).to(torch.float64)
+        return tree_map(_widened, result)
+
+
+def _widened(value: Any) -> Any:
+    """A floating tensor or dtype as float64; anything else as it is."""
+    if isinstance(value, torch.Tensor) and value.is_floating_point():
+        return value.to(torch.float64)
+    if isinstance(value, torch.dtype) and value.is_floating_point:
+        return torch.float64
+    return value
+
+
+def run_in_float64(core: torch.export.ExportedProgram, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """The results of the imported function on `inputs` (its arguments in order), computed in float64.
+
+    core: the decomposed program that was imported
+    """
+    remaining = iter(inputs)
+    specs = core.graph_signature.input_specs
+    arguments = [
+        spec.arg.value if isinstance(spec.arg, ConstantArgument) else _widened(next(remaining).clone())
+        for spec in specs
+    ]
+    with torch.no_grad():
+        outputs = _InFloat64(core.graph_module).run(*arguments)
+    return [output for output in outputs if isinstance(output, torch.Tensor)]

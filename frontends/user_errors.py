@@ -1,0 +1,51 @@
+"""Exceptions that the user's code raises, told by the user's own lines."""
+
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
+
+from .errors import CaptureError, FrontendError
+from .source_locations import is_users, shown_path
+
+
+@contextmanager
+def user_errors() -> Iterator[None]:
+    """Turn what the code under it raises into a `CaptureError` at the innermost of the user's lines."""
+    try:
+        yield
+    except FrontendError:
+        raise
+    except SyntaxError as error:
+        file = shown_path(error.filename) if error.filename else None
+        raise CaptureError(f"SyntaxError: {error.msg}", file, error.lineno, error.offset, error.end_offset) from None
+    except Exception as error:
+        raise _capture_error(error) from None
+
+
+def _capture_error(error: Exception) -> CaptureError:
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if is_users(frame.filename)]
+    message = _message(error)
+    if not frames:
+        return CaptureError(message)
+    *callers, last = frames
+    file = shown_path(last.filename)
+    # Columns say where in the line, and mean nothing when the expression goes on in another line.
+    within_line = last.colno is not None and last.end_lineno == last.lineno
+    column = last.colno + 1 if within_line and last.colno is not None else None
+    end_column = last.end_colno + 1 if within_line and last.end_colno is not None else None
+    calls = tuple(f"{shown_path(frame.filename)}:{frame.lineno} in {frame.name}" for frame in reversed(callers))
+    return CaptureError(message, file, last.lineno, column, end_column, calls)
+
+
+def _message(error: Exception) -> str:
+    match error:
+        case DynamicOutputShapeException():
+            return f"the shape of what {error.func} gives depends on data, which is not supported: shapes are static"
+        case DataDependentOutputException() | GuardOnDataDependentSymNode():
+            return "the program depends on the data in a tensor (`if x > 0`, `x.item()`), which is not supported"
+        case _:
+            paragraph = str(error).strip().split("\n\n")[0]
+            return f"{type(error).__name__}: {paragraph}" if paragraph else type(error).__name__
