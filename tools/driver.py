@@ -38,7 +38,11 @@ class UOpOptMain(xDSLOptMain):
 
     @cached_property
     def universe(self) -> Universe:
-        return Universe.get_multiverse()
+        try:
+            return Universe.get_multiverse()
+        except Exception as error:  # a broken plugin, or two that define the same name
+            message = f"cannot load the plugins of the group `xdsl.universe`: {type(error).__name__}: {error}"
+            raise _usage_error(message) from error
 
     def register_all_dialects(self) -> None:
         for name, factory in self.universe.all_dialects.items():

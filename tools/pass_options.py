@@ -84,7 +84,7 @@ def spec_of(instance: "ArgSpecConvertible") -> PassSpec:
         if not field.init or field.name == "name":
             continue
         value = getattr(instance, field.name)
-        if _has_default(field) and value == _default(field):
+        if _has_default(field) and repr(value) == repr(_default(field)):  # 1, 1.0 and True are equal
             continue
         options.append(Option(field.name.replace("_", "-"), print_values(value)))
     return PassSpec(instance.name, tuple(options))
@@ -97,7 +97,9 @@ def print_values(value: Any) -> tuple[Value, ...]:
 
 def convert(values: tuple[Value, ...], hint: Any) -> Any:
     """The Python value of type `hint` that `values` spell. Raises `ValueError` saying what `hint` accepts."""
-    for alternative in _alternatives(hint):
+    # `x=none` is None where a string is accepted too (`x="none"` is not); the flag `x` is True rather than None.
+    alternatives = sorted(_alternatives(hint), key=lambda arm: (arm is NoneType) is not bool(values))
+    for alternative in alternatives:
         try:
             return _convert_to(values, alternative)
         except ValueError:
@@ -119,13 +121,15 @@ def _convert_to(values: tuple[Value, ...], hint: Any) -> Any:
         return tuple(convert((value,), item) for value, item in zip(values, items, strict=True))
     if hint is bool and not values:
         return True
+    if hint is NoneType and not values:
+        return None
     if len(values) != 1:
         raise ValueError
     (value,) = values
     if get_origin(hint) is Literal:
         return _choose({str(choice): choice for choice in get_args(hint)}, value)
-    if isinstance(hint, type) and issubclass(hint, Enum):
-        return _choose({str(member.value): member for member in hint}, value)
+    if (enum := _enum(hint)) is not None:
+        return _choose({str(member.value): member for member in enum}, value)
     if hint is str:
         return value.text
     if value.quoted:
@@ -139,6 +143,10 @@ def _convert_to(values: tuple[Value, ...], hint: Any) -> Any:
     if hint is NoneType:
         return _choose({"none": None}, value)
     raise TypeError(f"a pass option cannot have the type {hint}")
+
+
+def _enum(hint: Any) -> type[Enum] | None:
+    return hint if isinstance(hint, type) and issubclass(hint, Enum) else None
 
 
 def _choose(choices: Mapping[str, Any], value: Value) -> Any:
@@ -158,8 +166,8 @@ def _describe(hint: Any) -> str:
         if len(items) == 2 and items[1] is Ellipsis:
             return f"a list, each {_describe(items[0])}"
         return f"{len(items)} values ({', '.join(map(_describe, items))})"
-    if isinstance(hint, type) and issubclass(hint, Enum):
-        return f"one of {', '.join(repr(member.value) for member in hint)}"
+    if (enum := _enum(hint)) is not None:
+        return f"one of {', '.join(repr(member.value) for member in enum)}"
     names = {int: "an integer", float: "a number", bool: "true or false", str: "a string", NoneType: "none"}
     return names.get(hint, str(hint))
 
@@ -177,10 +185,18 @@ def _print_value(value: Any) -> Value:
         case Enum():
             return _print_value(value.value)
         case str():
-            bare = BARE_VALUE.fullmatch(value) is not None and value[0].isalpha()
-            return Value(value, quoted=not bare or value in ("true", "false", "none", "inf", "nan"))
+            return Value(value, quoted=BARE_VALUE.fullmatch(value) is None or _is_keyword(value))
         case _:
             return Value(str(value))
+
+
+def _is_keyword(text: str) -> bool:
+    """Whether bare `text` could be read as something else than a string."""
+    try:
+        float(text)
+    except ValueError:
+        return not text[0].isalpha() or text in ("true", "false", "none")
+    return True
 
 
 def _has_default(field: "dataclasses.Field[Any]") -> bool:
