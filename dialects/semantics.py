@@ -297,6 +297,7 @@ def _rows() -> list[Semantics]:
         float_unary("acosh", "inverse hyperbolic cosine", lambda np, x: np.arccosh(x)),
         float_unary("atanh", "inverse hyperbolic tangent", lambda np, x: np.arctanh(x)),
         float_unary("erf", "error function", _vectorize("erf")),
+        float_unary("erfc", "1 − erf x, exact for great x", _vectorize("erfc")),
         float_unary("floor", "greatest whole number not above x", lambda np, x: np.floor(x)),
         float_unary("ceil", "least whole number not below x", lambda np, x: np.ceil(x)),
         float_unary("round", "nearest whole number, ties to even", _float_round, "rint"),

@@ -9,6 +9,14 @@ from xdsl.passes import ModulePass
 PASSES: dict[str, tuple[str, str]] = {
     "choose-schedule": ("loop", "ChooseSchedulePass"),
     "convert-loop-to-tile": ("loop", "ConvertLoopToTilePass"),
+    "convert-torch-to-uop": ("torch", "ConvertTorchToUopPass"),
+    "convert-uop-to-loop": ("uop", "ConvertUOpToLoopPass"),
+    "tile-drop-masks": ("tile", "TileDropMasksPass"),
+    "tile-stage": ("tile", "TileStagePass"),
+    "tile-vectorize": ("tile", "TileVectorizePass"),
+    "uop-partition": ("uop", "UOpPartitionPass"),
+    "uop-rangeify": ("uop", "UOpRangeifyPass"),
+    "uop-simplify": ("uop", "UOpSimplifyPass"),
 }
 
 

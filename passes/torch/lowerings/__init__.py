@@ -1,0 +1,40 @@
+"""How each ATen overload is built of uop ops: one function an overload, grouped by what they do.
+
+`LOWERINGS` is the table; importing this package fills it.
+"""
+
+from . import (
+    activations,
+    arithmetic,
+    attention,
+    comparison,
+    creation,
+    elementary,
+    indexing,
+    joins,
+    normalization,
+    products,
+    reductions,
+    scans,
+    views,
+)
+from .errors import Unsupported
+from .registry import LOWERINGS
+
+__all__ = [
+    "LOWERINGS",
+    "Unsupported",
+    "activations",
+    "arithmetic",
+    "attention",
+    "comparison",
+    "creation",
+    "elementary",
+    "indexing",
+    "joins",
+    "normalization",
+    "products",
+    "reductions",
+    "scans",
+    "views",
+]

@@ -1,0 +1,130 @@
+"""Comparisons, logic, bits, and choices by condition."""
+
+from __future__ import annotations
+
+from ....dialects.monoids import Number
+from ....dialects.types import is_bool, is_float
+from .errors import Unsupported
+from .lowering import Lowering, Operand
+from .promotion import result_type
+from .registry import lowering
+from .tensor import Tensor, bool_tensor
+
+_COMPARISONS = {
+    "eq": "eq",
+    "ne": "ne",
+    "not_equal": "ne",
+    "lt": "lt",
+    "less": "lt",
+    "le": "le",
+    "less_equal": "le",
+    "gt": "gt",
+    "greater": "gt",
+    "ge": "ge",
+    "greater_equal": "ge",
+}
+
+
+@lowering(*(f"{name}.{kind}" for name in _COMPARISONS for kind in ("Tensor", "Scalar")))
+def compare(b: Lowering, self: Operand, other: Operand) -> Tensor:
+    """In the common type of the operands, to which a Python number is rounded."""
+    name, _, _ = b.op.overload.data.partition(".")
+    x, y = b.operands([self, other], result_type([self, other]))
+    return x.alu(_COMPARISONS[name], y)
+
+
+_LOGICAL = {"logical_and": "and", "logical_or": "or", "logical_xor": "xor"}
+
+
+@lowering(*_LOGICAL)
+def logical(b: Lowering, self: Tensor, other: Tensor) -> Tensor:
+    return bool_tensor(self).alu(_LOGICAL[b.op.overload.data], bool_tensor(other))
+
+
+_BITWISE = {
+    "bitwise_and": "and",
+    "bitwise_or": "or",
+    "bitwise_xor": "xor",
+    "bitwise_left_shift": "shl",
+    "bitwise_right_shift": "shr",
+    "__and__": "and",
+    "__or__": "or",
+    "__xor__": "xor",
+    "__lshift__": "shl",
+    "__rshift__": "shr",
+}
+_SCALAR_TENSOR = [f"{name}.Scalar_Tensor" for name in _BITWISE if not name.startswith("__")]
+_TENSOR_SCALAR = [f"{name}.{'Tensor_Scalar' if name.endswith('_shift') else 'Scalar'}" for name in _BITWISE]
+
+
+@lowering(*(f"{name}.Tensor" for name in _BITWISE), *_TENSOR_SCALAR, *_SCALAR_TENSOR)
+def bitwise(b: Lowering, self: Operand, other: Operand) -> Tensor:
+    name, _, _ = b.op.overload.data.partition(".")
+    x, y = b.operands([self, other], b.element)
+    return x.alu(_BITWISE[name], y)
+
+
+@lowering("maximum", "minimum", "max.other", "min.other")
+def extremum(b: Lowering, self: Tensor, other: Tensor) -> Tensor:
+    x, y = b.operands([self, other], b.element)
+    return x.alu(b.op.overload.data[:3], y)
+
+
+@lowering("fmax", "fmin")
+def extremum_of_numbers(b: Lowering, self: Tensor, other: Tensor) -> Tensor:
+    """The one that is not NaN, where one is."""
+    x, y = b.operands([self, other], b.element)
+    extreme = x.alu(b.op.overload.data[1:], y)
+    if not is_float(x.element):
+        return extreme
+    return x.alu("isnan").where(y, y.alu("isnan").where(x, extreme))
+
+
+@lowering("clamp", "clip")
+def clamp(b: Lowering, self: Tensor, min: Number | None = None, max: Number | None = None) -> Tensor:
+    return _clamped(b, self, min, max)
+
+
+@lowering("clamp.Tensor", "clip.Tensor")
+def clamp_tensor(b: Lowering, self: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Tensor:
+    return _clamped(b, self, min, max)
+
+
+@lowering("clamp_min", "clamp_min.Tensor")
+def clamp_min(b: Lowering, self: Tensor, min: Operand) -> Tensor:
+    return _clamped(b, self, min, None)
+
+
+@lowering("clamp_max", "clamp_max.Tensor")
+def clamp_max(b: Lowering, self: Tensor, max: Operand) -> Tensor:
+    return _clamped(b, self, None, max)
+
+
+def _clamped(b: Lowering, x: Tensor, low: Operand | None, high: Operand | None) -> Tensor:
+    """First up to `low`, then down to `high`: where they cross, `high` is the result. NaN stays, and a NaN bound wins."""
+    if is_bool(b.element):
+        raise Unsupported("bools are not clamped")
+    result = x.cast(b.element)
+    for bound, op in ((low, "max"), (high, "min")):
+        if bound is not None:
+            result = result.alu(op, bound.cast(b.element) if isinstance(bound, Tensor) else bound)
+    return result
+
+
+@lowering("where.self", "where.ScalarSelf", "where.ScalarOther", "where.Scalar")
+def where(b: Lowering, condition: Tensor, self: Operand, other: Operand) -> Tensor:
+    x, y = b.operands([self, other], b.element)
+    return bool_tensor(condition).where(x, y)
+
+
+@lowering("masked_fill.Scalar", "masked_fill.Tensor")
+def masked_fill(b: Lowering, self: Tensor, mask: Tensor, value: Operand) -> Tensor:
+    return bool_tensor(mask).where(b.operand(value, b.element), self)
+
+
+@lowering("isin.Tensor_Scalar")
+def isin_scalar(
+    b: Lowering, elements: Tensor, test_element: Number, *, assume_unique: bool = False, invert: bool = False
+) -> Tensor:
+    x, y = b.operands([elements, test_element], result_type([elements, test_element]))
+    return x.alu("ne" if invert else "eq", y)

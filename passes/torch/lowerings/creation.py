@@ -1,0 +1,159 @@
+"""Tensors out of nothing: constants, sequences, and triangles of ones."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import f64, i64
+from xdsl.ir import Attribute
+
+from ....dialects.monoids import Number
+from ....dialects.types import is_float
+from .lowering import Lowering
+from .registry import lowering
+from .tensor import Tensor
+
+
+@lowering("full")
+def full(b: Lowering, size: list[int], fill_value: Number, *, dtype: Attribute | None = None) -> Tensor:
+    return b.full(size, fill_value)
+
+
+@lowering("full_like")
+def full_like(b: Lowering, self: Tensor, fill_value: Number, *, dtype: Attribute | None = None) -> Tensor:
+    return b.full(self.shape, fill_value)
+
+
+@lowering("new_full")
+def new_full(
+    b: Lowering, self: Tensor, size: list[int], fill_value: Number, *, dtype: Attribute | None = None
+) -> Tensor:
+    return b.full(size, fill_value)
+
+
+@lowering("zeros", "empty.memory_format")
+def zeros(b: Lowering, size: list[int], *, dtype: Attribute | None = None) -> Tensor:
+    """The contents of an empty tensor are open; zeros do."""
+    return b.full(size, 0)
+
+
+@lowering("ones")
+def ones(b: Lowering, size: list[int], *, dtype: Attribute | None = None) -> Tensor:
+    return b.full(size, 1)
+
+
+@lowering("zeros_like", "empty_like")
+def zeros_like(b: Lowering, self: Tensor, *, dtype: Attribute | None = None) -> Tensor:
+    return b.full(self.shape, 0)
+
+
+@lowering("ones_like")
+def ones_like(b: Lowering, self: Tensor, *, dtype: Attribute | None = None) -> Tensor:
+    return b.full(self.shape, 1)
+
+
+@lowering("new_zeros", "new_empty")
+def new_zeros(b: Lowering, self: Tensor, size: list[int], *, dtype: Attribute | None = None) -> Tensor:
+    return b.full(size, 0)
+
+
+@lowering("new_ones")
+def new_ones(b: Lowering, self: Tensor, size: list[int], *, dtype: Attribute | None = None) -> Tensor:
+    return b.full(size, 1)
+
+
+@lowering("empty_strided")
+def empty_strided(b: Lowering, size: list[int], stride: list[int], *, dtype: Attribute | None = None) -> Tensor:
+    return b.full(size, 0)
+
+
+@lowering("new_empty_strided")
+def new_empty_strided(
+    b: Lowering, self: Tensor, size: list[int], stride: list[int], *, dtype: Attribute | None = None
+) -> Tensor:
+    return b.full(size, 0)
+
+
+@lowering("fill.Scalar")
+def fill_scalar(b: Lowering, self: Tensor, value: Number) -> Tensor:
+    return b.full(self.shape, value)
+
+
+@lowering("fill.Tensor")
+def fill_tensor(b: Lowering, self: Tensor, value: Tensor) -> Tensor:
+    return value.cast(b.element).broadcast_to(self.shape)
+
+
+@lowering("scalar_tensor")
+def scalar_tensor(b: Lowering, s: Number, *, dtype: Attribute | None = None) -> Tensor:
+    return b.full((), s)
+
+
+@lowering("arange")
+def arange_to(b: Lowering, end: Number, *, dtype: Attribute | None = None) -> Tensor:
+    return _sequence(b, 0, 1)
+
+
+@lowering("arange.start")
+def arange_from(b: Lowering, start: Number, end: Number, *, dtype: Attribute | None = None) -> Tensor:
+    return _sequence(b, start, 1)
+
+
+@lowering("arange.start_step")
+def arange(b: Lowering, start: Number, end: Number, step: Number = 1, *, dtype: Attribute | None = None) -> Tensor:
+    return _sequence(b, start, step)
+
+
+@lowering("linspace")
+def linspace(b: Lowering, start: Number, end: Number, steps: int, *, dtype: Attribute | None = None) -> Tensor:
+    """From each end to the middle, as PyTorch does, so that both ends are exact."""
+    if steps == 1 or not is_float(b.element):
+        return _sequence(b, start, 0 if steps == 1 else (end - start) / (steps - 1))
+    step = (float(end) - float(start)) / (steps - 1)
+    place = b.iota(steps, f64)
+    rising, falling = float(start) + place * step, float(end) - (float(steps - 1) - place) * step
+    return (place < float(steps // 2)).where(rising, falling).cast(b.element)
+
+
+@lowering("eye")
+def eye(b: Lowering, n: int, *, dtype: Attribute | None = None) -> Tensor:
+    return _identity(b, n, n)
+
+
+@lowering("eye.m")
+def eye_m(b: Lowering, n: int, m: int, *, dtype: Attribute | None = None) -> Tensor:
+    return _identity(b, n, m)
+
+
+@lowering("tril")
+def tril(b: Lowering, self: Tensor, diagonal: int = 0) -> Tensor:
+    rows, columns = _places(b, *self.shape[-2:])
+    return (columns <= (rows + diagonal if diagonal else rows)).where(self, 0)
+
+
+@lowering("triu")
+def triu(b: Lowering, self: Tensor, diagonal: int = 0) -> Tensor:
+    rows, columns = _places(b, *self.shape[-2:])
+    return (columns >= (rows + diagonal if diagonal else rows)).where(self, 0)
+
+
+def _sequence(b: Lowering, start: Number, step: Number) -> Tensor:
+    """start + i · step. Whole numbers are exact; others are computed in f64 and rounded once."""
+    count = b.shape[0]
+    whole = not isinstance(start, float) and not isinstance(step, float)
+    whole = whole or (float(start).is_integer() and float(step).is_integer())
+    places = b.iota(count, i64 if whole else f64)
+    if step != 1:
+        places = places * (int(step) if whole else step)
+    if start != 0:
+        places = places + (int(start) if whole else start)
+    return places.cast(b.element)
+
+
+def _places(b: Lowering, rows: int, columns: int) -> tuple[Tensor, Tensor]:
+    """The row and the column of each element of a matrix."""
+    row = b.iota(rows, i64).reshape((rows, 1)).expand((rows, columns))
+    return row, b.iota(columns, i64).reshape((1, columns)).expand((rows, columns))
+
+
+def _identity(b: Lowering, rows: int, columns: int) -> Tensor:
+    row, column = _places(b, rows, columns)
+    return row.equal(column).cast(b.element)

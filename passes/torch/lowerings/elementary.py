@@ -1,0 +1,179 @@
+"""Elementary functions of one tensor."""
+
+from __future__ import annotations
+
+from ....dialects.types import is_bool, is_float, type_name
+from .lowering import Lowering
+from .registry import lowering
+from .tensor import Tensor, bool_tensor
+
+_FLOAT_FUNCTIONS = {
+    "exp": "exp",
+    "exp2": "exp2",
+    "expm1": "expm1",
+    "log": "log",
+    "log2": "log2",
+    "log10": "log10",
+    "log1p": "log1p",
+    "sqrt": "sqrt",
+    "rsqrt": "rsqrt",
+    "reciprocal": "reciprocal",
+    "sin": "sin",
+    "cos": "cos",
+    "tan": "tan",
+    "asin": "asin",
+    "acos": "acos",
+    "atan": "atan",
+    "sinh": "sinh",
+    "cosh": "cosh",
+    "tanh": "tanh",
+    "asinh": "asinh",
+    "acosh": "acosh",
+    "atanh": "atanh",
+    "erf": "erf",
+    "erfc": "erfc",
+    "special_erf": "erf",
+    "special_erfc": "erfc",
+    "special_expm1": "expm1",
+    "special_log1p": "log1p",
+    "special_exp2": "exp2",
+}
+"""Overload → op; integers and bools become floats first."""
+
+
+@lowering(*_FLOAT_FUNCTIONS)
+def float_function(b: Lowering, self: Tensor) -> Tensor:
+    return self.cast(b.element).alu(_FLOAT_FUNCTIONS[b.op.overload.data])
+
+
+_ROUNDINGS = {"floor": "floor", "ceil": "ceil", "round": "round", "trunc": "trunc", "fix": "trunc"}
+
+
+@lowering(*_ROUNDINGS)
+def rounding(b: Lowering, self: Tensor) -> Tensor:
+    return self.alu(_ROUNDINGS[b.op.overload.data]) if is_float(self.element) else self
+
+
+@lowering("round.decimals")
+def round_decimals(b: Lowering, self: Tensor, *, decimals: int = 0) -> Tensor:
+    if not is_float(self.element):
+        return self
+    x = self.cast(b.compute)
+    scale = float(10 ** abs(decimals))
+    if decimals == 0:
+        return x.alu("round")
+    return (x * scale).alu("round") / scale if decimals > 0 else (x / scale).alu("round") * scale
+
+
+@lowering("neg", "negative")
+def neg(b: Lowering, self: Tensor) -> Tensor:
+    return -self
+
+
+@lowering("abs", "absolute")
+def abs_(b: Lowering, self: Tensor) -> Tensor:
+    return self if is_bool(self.element) else self.alu("abs")
+
+
+@lowering("sign", "sgn")
+def sign(b: Lowering, self: Tensor) -> Tensor:
+    return self if is_bool(self.element) else self.alu("sign")
+
+
+@lowering("signbit")
+def signbit(b: Lowering, self: Tensor) -> Tensor:
+    """Whether the sign is negative, of −0 too: the sign of 1 ÷ x tells the zeros apart."""
+    if is_bool(self.element):
+        return self.like(False)
+    if not is_float(self.element):
+        return self < 0
+    return (self < 0) | (self.equal(0.0) & (1.0 / self < 0))
+
+
+@lowering("frac")
+def frac(b: Lowering, self: Tensor) -> Tensor:
+    x = self.cast(b.compute)
+    return x - x.alu("trunc")
+
+
+@lowering("square")
+def square(b: Lowering, self: Tensor) -> Tensor:
+    x = self.cast(b.element)
+    return x * x
+
+
+@lowering("deg2rad")
+def deg2rad(b: Lowering, self: Tensor) -> Tensor:
+    return self.cast(b.compute) * 0.017453292519943295
+
+
+@lowering("rad2deg")
+def rad2deg(b: Lowering, self: Tensor) -> Tensor:
+    return self.cast(b.compute) * 57.29577951308232
+
+
+@lowering("logit", "special_logit")
+def logit(b: Lowering, self: Tensor, eps: float | None = None) -> Tensor:
+    x = self.cast(b.compute)
+    if eps is not None:
+        x = (x < eps).where(eps, (x > 1 - eps).where(1 - eps, x))
+    return (x / (1.0 - x)).log()
+
+
+@lowering("isnan")
+def isnan(b: Lowering, self: Tensor) -> Tensor:
+    return self.alu("isnan") if is_float(self.element) else b.full(self.shape, False)
+
+
+@lowering("isinf")
+def isinf(b: Lowering, self: Tensor) -> Tensor:
+    return self.alu("isinf") if is_float(self.element) else b.full(self.shape, False)
+
+
+@lowering("isfinite")
+def isfinite(b: Lowering, self: Tensor) -> Tensor:
+    if not is_float(self.element):
+        return b.full(self.shape, True)
+    return ~(self.alu("isnan") | self.alu("isinf"))
+
+
+@lowering("isposinf")
+def isposinf(b: Lowering, self: Tensor) -> Tensor:
+    return self.equal(float("inf")) if is_float(self.element) else b.full(self.shape, False)
+
+
+@lowering("isneginf")
+def isneginf(b: Lowering, self: Tensor) -> Tensor:
+    return self.equal(float("-inf")) if is_float(self.element) else b.full(self.shape, False)
+
+
+GREATEST_FINITE = {
+    "f64": 1.7976931348623157e308,
+    "f32": 3.4028234663852886e38,
+    "f16": 65504.0,
+    "bf16": 3.3895313892515355e38,
+}
+
+
+@lowering("nan_to_num")
+def nan_to_num(
+    b: Lowering, self: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
+) -> Tensor:
+    if not is_float(self.element):
+        return self
+    x = self
+    greatest = GREATEST_FINITE[type_name(x.element)]
+    high = greatest if posinf is None else posinf
+    low = -greatest if neginf is None else neginf
+    x = x.alu("isnan").where(0.0 if nan is None else nan, x)
+    return x.equal(float("inf")).where(high, x.equal(float("-inf")).where(low, x))
+
+
+@lowering("bitwise_not")
+def bitwise_not(b: Lowering, self: Tensor) -> Tensor:
+    return ~self
+
+
+@lowering("logical_not")
+def logical_not(b: Lowering, self: Tensor) -> Tensor:
+    return ~bool_tensor(self)

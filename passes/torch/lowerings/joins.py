@@ -1,0 +1,178 @@
+"""Tensors put together: joined, repeated, padded, and with parts replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xdsl.dialects.builtin import i1, i64
+
+from ....dialects.monoids import Number
+from .lowering import Lowering
+from .registry import lowering
+from .tensor import Tensor, along
+from .views import slice_places
+
+
+@lowering("cat", "concat", "concatenate")
+def cat(b: Lowering, tensors: list[Tensor], dim: int = 0) -> Tensor:
+    """Empty tensors of rank 1 are left out, whatever the rank of the others."""
+    parts = [x.cast(b.element) for x in tensors if x.shape != (0,)]
+    return _joined(b, parts, parts[0].axis(dim)) if parts else tensors[0].cast(b.element)
+
+
+@lowering("stack")
+def stack(b: Lowering, tensors: list[Tensor], dim: int = 0) -> Tensor:
+    axis = dim % (tensors[0].rank + 1)
+    return _joined(b, [x.cast(b.element).unsqueeze(axis) for x in tensors], axis)
+
+
+def _joined(b: Lowering, parts: Sequence[Tensor], axis: int) -> Tensor:
+    """Each part padded to the whole, chosen by the place on the axis."""
+    parts = [x for x in parts if x.shape[axis]] or parts[:1]
+    extents = [x.shape[axis] for x in parts]
+    extent = sum(extents)
+    ends = [sum(extents[: part + 1]) for part in range(len(parts))]
+    padded = [x.pad(axis, end - n, extent - end) for x, n, end in zip(parts, extents, ends, strict=True)]
+    if len(parts) == 1:
+        return padded[0]
+    places = along(b.iota(extent, i64), axis, padded[0].shape)
+    result = padded[-1]
+    for part, end in zip(reversed(padded[:-1]), reversed(ends[:-1]), strict=True):
+        result = (places < end).where(part, result)
+    return result
+
+
+@lowering("repeat")
+def repeat(b: Lowering, self: Tensor, repeats: list[int]) -> Tensor:
+    return _tiled(self, repeats)
+
+
+@lowering("tile")
+def tile(b: Lowering, self: Tensor, dims: list[int]) -> Tensor:
+    return _tiled(self, [*(1,) * (self.rank - len(dims)), *dims])
+
+
+def _tiled(x: Tensor, repeats: Sequence[int]) -> Tensor:
+    shape = (*(1,) * (len(repeats) - x.rank), *x.shape)
+    split = x.reshape([extent for n in shape for extent in (1, n)])
+    expanded = split.expand([extent for r, n in zip(repeats, shape, strict=True) for extent in (r, n)])
+    return expanded.reshape([r * n for r, n in zip(repeats, shape, strict=True)])
+
+
+@lowering("repeat_interleave.self_int")
+def repeat_interleave(
+    b: Lowering, self: Tensor, repeats: int, dim: int | None = None, *, output_size: int | None = None
+) -> Tensor:
+    x = self.reshape((self.count,)) if dim is None else self
+    axis = 0 if dim is None else x.axis(dim)
+    front, extent, back = x.shape[:axis], x.shape[axis], x.shape[axis + 1 :]
+    expanded = x.reshape((*front, extent, 1, *back)).expand((*front, extent, repeats, *back))
+    return expanded.reshape((*front, extent * repeats, *back))
+
+
+@lowering("roll")
+def roll(b: Lowering, self: Tensor, shifts: list[int], dims: list[int] | None = None) -> Tensor:
+    if not dims:
+        flat = self.reshape((self.count,))
+        return _rolled(b, flat, 0, shifts[0]).reshape(self.shape)
+    result = self
+    for shift, axis in zip(shifts, dims, strict=True):
+        result = _rolled(b, result, self.axis(axis), shift)
+    return result
+
+
+def _rolled(b: Lowering, x: Tensor, axis: int, shift: int) -> Tensor:
+    extent = x.shape[axis]
+    shift = shift % extent if extent else 0
+    if shift == 0:
+        return x
+    return _joined(b, [x.shrink(axis, extent - shift, shift), x.shrink(axis, 0, extent - shift)], axis)
+
+
+@lowering("constant_pad_nd")
+def constant_pad_nd(b: Lowering, self: Tensor, pad: list[int], value: Number = 0) -> Tensor:
+    """`pad` has the amounts (low, high) of the last axis, then of the one before; negative ones cut."""
+    amounts = {self.rank - 1 - i: (pad[2 * i], pad[2 * i + 1]) for i in range(len(pad) // 2)}
+    x = self
+    for axis, (low, high) in amounts.items():
+        cut_low, cut_high = max(-low, 0), max(-high, 0)
+        x = x.shrink(axis, cut_low, x.shape[axis] - cut_low - cut_high)
+    padded = _padded(x, amounts)
+    if value == 0 or padded.shape == x.shape:
+        return padded
+    inside = _padded(b.full(x.shape, True, i1), amounts)
+    return inside.where(padded, value)
+
+
+def _padded(x: Tensor, amounts: dict[int, tuple[int, int]]) -> Tensor:
+    """Zeros around `x`, in one op."""
+    low = [max(amounts.get(axis, (0, 0))[0], 0) for axis in range(x.rank)]
+    high = [max(amounts.get(axis, (0, 0))[1], 0) for axis in range(x.rank)]
+    return Tensor(x.builder, x.builder.pad(x.value, low, high))
+
+
+@lowering("reflection_pad1d", "reflection_pad2d", "reflection_pad3d")
+def reflection_pad(b: Lowering, self: Tensor, padding: list[int]) -> Tensor:
+    """The axis mirrored at its first and its last element."""
+
+    def mirror(place: Tensor, extent: int) -> Tensor:
+        return extent - 1 - (extent - 1 - place.alu("abs")).alu("abs")
+
+    return _padded_by(b, self, padding, mirror)
+
+
+@lowering("replication_pad1d", "replication_pad2d", "replication_pad3d")
+def replication_pad(b: Lowering, self: Tensor, padding: list[int]) -> Tensor:
+    """The first and the last element repeated."""
+    return _padded_by(b, self, padding, lambda place, extent: place.maximum(0).minimum(extent - 1))
+
+
+def _padded_by(b: Lowering, x: Tensor, padding: Sequence[int], source: Callable[[Tensor, int], Tensor]) -> Tensor:
+    """Axes extended by elements that `source` finds: (place that may lie outside the axis, extent) → place on it."""
+    for i in range(len(padding) // 2):
+        axis, low, high = x.rank - 1 - i, padding[2 * i], padding[2 * i + 1]
+        extent = x.shape[axis]
+        places = b.iota(low + extent + high, i64)
+        x = x.take(axis, source(places - low if low else places, extent))
+    return x
+
+
+@lowering("select_scatter")
+def select_scatter(b: Lowering, self: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
+    axis = self.axis(dim)
+    place = index % self.shape[axis]
+    here = along(b.iota(self.shape[axis], i64), axis, self.shape).equal(place)
+    return here.where(src.cast(self.element).unsqueeze(axis).expand(self.shape), self)
+
+
+@lowering("slice_scatter")
+def slice_scatter(
+    b: Lowering,
+    self: Tensor,
+    src: Tensor,
+    dim: int = 0,
+    start: int | None = None,
+    end: int | None = None,
+    step: int = 1,
+) -> Tensor:
+    """`src` spread over the places of the slice: each of its elements followed by step − 1 others, then cut to size."""
+    axis = self.axis(dim)
+    extent = self.shape[axis]
+    places = slice_places(extent, start, end, step)
+    if not len(places):
+        return self
+    inside = b.full(src.shape, True, i1)
+    values, mask = (
+        _spread(x, axis, step, places.start, extent) for x in (src.cast(self.element).broadcast_to(src.shape), inside)
+    )
+    return mask.where(values, self)
+
+
+def _spread(x: Tensor, axis: int, step: int, start: int, extent: int) -> Tensor:
+    """Element `i` of an axis put at `start + i · step` of an axis of `extent`, zeros elsewhere."""
+    count = x.shape[axis]
+    if step > 1:
+        wide = x.unsqueeze(axis + 1).pad(axis + 1, 0, step - 1)
+        x = wide.reshape((*x.shape[:axis], count * step, *x.shape[axis + 1 :]))
+        x = x.shrink(axis, 0, (count - 1) * step + 1)
+    return x.pad(axis, start, extent - start - x.shape[axis])

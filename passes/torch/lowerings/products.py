@@ -1,0 +1,105 @@
+"""Products of matrices and vectors, as multiplication and addition over the common axis.
+
+x of M × K and y of K × N become M × 1 × K and 1 × N × K, broadcast to M × N × K, multiplied, and added up over K. Floats of
+16 bits are multiplied and added up in f32.
+"""
+
+from __future__ import annotations
+
+from ....dialects.monoids import Number
+from ....dialects.types import element_count
+from .lowering import Lowering
+from .registry import lowering
+from .tensor import Tensor
+
+
+def matrix_product(x: Tensor, y: Tensor) -> Tensor:
+    """… × M × K times … × K × N, with the same leading axes, of one element type: … × M × N."""
+    return product_of_rows(x, y.transpose(-2, -1))
+
+
+def product_of_rows(x: Tensor, y: Tensor) -> Tensor:
+    """Each row of x, … × M × K, with each row of y, … × N × K: … × M × N."""
+    *leading, rows, inner = x.shape
+    columns = y.shape[-2]
+    shape = (*leading, rows, columns, inner)
+    left = x.reshape((*leading, rows, 1, inner)).expand(shape)
+    right = y.reshape((*leading, 1, columns, inner)).expand(shape)
+    return (left * right).sum([len(shape) - 1]).reshape(shape[:-1])
+
+
+def _product(b: Lowering, x: Tensor, y: Tensor) -> Tensor:
+    return matrix_product(x.cast(b.compute), y.cast(b.compute))
+
+
+@lowering("mm", "bmm")
+def mm(b: Lowering, self: Tensor, mat2: Tensor) -> Tensor:
+    return _product(b, self, mat2)
+
+
+@lowering("matmul")
+def matmul(b: Lowering, self: Tensor, other: Tensor) -> Tensor:
+    """Vectors are a row on the left and a column on the right; leading axes broadcast."""
+    x = self.unsqueeze(0) if self.rank == 1 else self
+    y = other.unsqueeze(1) if other.rank == 1 else other
+    rank = max(x.rank, y.rank)
+    leading = b.shape[: rank - 2]
+    x = x.broadcast_to((*leading, *x.shape[-2:]))
+    y = y.broadcast_to((*leading, *y.shape[-2:]))
+    return _product(b, x, y).reshape(b.shape)
+
+
+@lowering("mv")
+def mv(b: Lowering, self: Tensor, vec: Tensor) -> Tensor:
+    return _product(b, self, vec.unsqueeze(1)).reshape(b.shape)
+
+
+@lowering("dot")
+def dot(b: Lowering, self: Tensor, tensor: Tensor) -> Tensor:
+    return (self.cast(b.compute) * tensor.cast(b.compute)).sum([0]).reshape(())
+
+
+@lowering("vdot")
+def vdot(b: Lowering, self: Tensor, other: Tensor) -> Tensor:
+    return dot(b, self, other)
+
+
+@lowering("outer", "ger")
+def outer(b: Lowering, self: Tensor, vec2: Tensor) -> Tensor:
+    return self.cast(b.element).unsqueeze(1) * vec2.cast(b.element)
+
+
+@lowering("linear")
+def linear(b: Lowering, input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """`weight` is of out × in."""
+    x = input.cast(b.compute)
+    *leading, inner = x.shape
+    flat = x.reshape((element_count(leading), inner))
+    result = product_of_rows(flat, weight.cast(b.compute)).reshape(b.shape)
+    return result if bias is None else result + bias.cast(b.compute)
+
+
+@lowering("addmm")
+def addmm(b: Lowering, self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
+    return _added(b, self, _product(b, mat1, mat2), beta, alpha)
+
+
+@lowering("baddbmm")
+def baddbmm(
+    b: Lowering, self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1
+) -> Tensor:
+    return _added(b, self, _product(b, batch1, batch2), beta, alpha)
+
+
+@lowering("addmv")
+def addmv(b: Lowering, self: Tensor, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
+    return _added(b, self, _product(b, mat, vec.unsqueeze(1)).reshape(b.shape), beta, alpha)
+
+
+def _added(b: Lowering, x: Tensor, product: Tensor, beta: Number, alpha: Number) -> Tensor:
+    """beta · x + alpha · product, rounded once; with beta = 0, whatever is in `x` does not count."""
+    scaled = product if alpha == 1 else product * alpha
+    if beta == 0:
+        return scaled
+    x = x.cast(b.compute)
+    return (x if beta == 1 else x * beta) + scaled

@@ -1,0 +1,238 @@
+"""The lowerings by overload, and how the arguments of a call reach them.
+
+A lowering is a function whose parameters are the schema's: same names, same order, same defaults, after the `Lowering`.
+Its annotations say what is accepted. An argument that no parameter takes refuses the call, so nothing is lost in silence.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar, get_type_hints
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    FloatAttr,
+    IntegerAttr,
+    StringAttr,
+    UnitAttr,
+    bf16,
+    f16,
+    f32,
+    f64,
+    i1,
+    i8,
+    i16,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, SSAValue
+
+from ....dialects.monoids import Number
+from ....dialects.torch import AtenOp
+from ....dialects.types import ui8
+from ....rewriting.builder import Builder
+from .errors import Unsupported
+from .lowering import Lowering
+from .tensor import Tensor
+
+Results = Tensor | Sequence[Tensor | None]
+LoweringFunction = Callable[..., Results]
+FunctionT = TypeVar("FunctionT", bound=LoweringFunction)
+
+IGNORED = {"layout", "device", "pin_memory", "non_blocking", "memory_format", "copy", "sparse_grad", "implicit"}
+"""Arguments that say where and how a tensor lies in memory, which uop decides."""
+
+DTYPES: dict[str, Attribute] = {
+    "float64": f64,
+    "float32": f32,
+    "float16": f16,
+    "bfloat16": bf16,
+    "bool": i1,
+    "int8": i8,
+    "int16": i16,
+    "int32": i32,
+    "int64": i64,
+    "uint8": ui8,
+}
+"""PyTorch's names of the element types."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A lowering function and the parameters that its call is bound to."""
+
+    function: LoweringFunction
+
+    @cached_property
+    def parameters(self) -> tuple[inspect.Parameter, ...]:
+        """Its parameters after the `Lowering`, with their types."""
+        hints = get_type_hints(self.function)
+        signature = inspect.signature(self.function)
+        return tuple(p.replace(annotation=hints[name]) for name, p in signature.parameters.items())[1:]
+
+    def apply(self, builder: Builder, op: AtenOp) -> Sequence[Tensor | None]:
+        """Build what computes the op's results. Raises `Unsupported`."""
+        arguments = _bind(self.parameters, builder, op)
+        results = self.function(Lowering(builder, op), **arguments)
+        return (results,) if isinstance(results, Tensor) else results
+
+
+LOWERINGS: dict[str, Rule] = {}
+"""Overload → its lowering."""
+
+
+def lowering(*overloads: str) -> Callable[[FunctionT], FunctionT]:
+    """Register a function as the lowering of ATen overloads, named without `aten.` and `.default`."""
+
+    def register(function: FunctionT) -> FunctionT:
+        rule = Rule(function)
+        for overload in overloads:
+            assert overload not in LOWERINGS, f"two lowerings of {overload}"
+            LOWERINGS[overload] = rule
+        return function
+
+    return register
+
+
+def _bind(parameters: Sequence[inspect.Parameter], builder: Builder, op: AtenOp) -> dict[str, object]:
+    """The values of the parameters in the call `op`."""
+    call = _Call(builder, list(op.operands), dict(op.arguments.data))
+    values = {parameter.name: call.take(parameter) for parameter in parameters}
+    for name in call.arguments:
+        if name not in IGNORED:
+            raise Unsupported(f"its argument `{name}` is not supported")
+    if call.operands:
+        raise Unsupported(f"it has {len(call.operands)} tensors more than its schema")
+    return values
+
+
+@dataclass
+class _Call:
+    """What is left of a call's operands and arguments while parameters are bound."""
+
+    builder: Builder
+    operands: list[SSAValue]
+    arguments: dict[str, Attribute]
+
+    def take(self, parameter: inspect.Parameter) -> object:
+        name, kind = parameter.name, parameter.annotation
+        attribute = self.arguments.pop(name, None)
+        if kind in _TENSOR_KINDS and attribute is None and self.operands:
+            return self.tensor()
+        if attribute is None:
+            if parameter.default is inspect.Parameter.empty:
+                if kind == Tensor | None:
+                    return None
+                raise Unsupported(f"its argument `{name}` is missing")
+            return parameter.default
+        try:
+            if kind == list[Tensor]:
+                return [self.tensor() for _ in range(_integer(attribute))]
+            if kind == list[Tensor | None]:
+                return self.optional_tensors(attribute)
+            return _READERS[kind](attribute)
+        except (_NotThis, IndexError):
+            raise Unsupported(f"its argument `{name}` is {attribute}") from None
+
+    def tensor(self) -> Tensor:
+        return Tensor(self.builder, self.operands.pop(0))
+
+    def optional_tensors(self, attribute: Attribute) -> list[Tensor | None]:
+        """A list in which `true` stands for the next operand, and `false` for no tensor."""
+        if isinstance(attribute, IntegerAttr):
+            return [self.tensor() for _ in range(_integer(attribute))]
+        return [self.tensor() if present else None for present in _list(attribute, _boolean)]
+
+
+class _NotThis(Exception):
+    """An attribute does not hold what the parameter asks for."""
+
+
+ReadT = TypeVar("ReadT")
+
+
+def _number(attribute: Attribute) -> Number:
+    match attribute:
+        case FloatAttr():
+            return attribute.value.data
+        case IntegerAttr():
+            return bool(attribute.value.data) if attribute.type == i1 else attribute.value.data
+        case _:
+            raise _NotThis
+
+
+def _integer(attribute: Attribute) -> int:
+    number = _number(attribute)
+    if isinstance(number, float):
+        raise _NotThis
+    return int(number)
+
+
+def _float(attribute: Attribute) -> float:
+    return float(_number(attribute))
+
+
+def _boolean(attribute: Attribute) -> bool:
+    return bool(_integer(attribute))
+
+
+def _string(attribute: Attribute) -> str:
+    if not isinstance(attribute, StringAttr):
+        raise _NotThis
+    return attribute.data
+
+
+def _element_type(attribute: Attribute) -> Attribute:
+    name = _string(attribute)
+    if name not in DTYPES:
+        raise Unsupported(f"dtype {name} is not supported", f"uop computes in {', '.join(DTYPES)}")
+    return DTYPES[name]
+
+
+def _list(attribute: Attribute, read: Callable[[Attribute], ReadT]) -> list[ReadT]:
+    if not isinstance(attribute, ArrayAttr):
+        return [read(attribute)]  # schemas with `int[1]` take a single number
+    return [read(element) for element in attribute.data]
+
+
+def _optional(read: Callable[[Attribute], ReadT]) -> Callable[[Attribute], ReadT | None]:
+    return lambda attribute: None if isinstance(attribute, UnitAttr) else read(attribute)
+
+
+def _integers(attribute: Attribute) -> list[int]:
+    return _list(attribute, _integer)
+
+
+def _floats(attribute: Attribute) -> list[float]:
+    return _list(attribute, _float)
+
+
+def _no_tensor(attribute: Attribute) -> None:
+    if not isinstance(attribute, UnitAttr):
+        raise _NotThis
+
+
+_TENSOR_KINDS: tuple[object, ...] = (Tensor, Tensor | None, Tensor | Number)
+
+_READERS: dict[object, Callable[[Attribute], object]] = {
+    Tensor | None: _no_tensor,
+    Tensor | Number: _number,
+    Number: _number,
+    Number | None: _optional(_number),
+    int: _integer,
+    int | None: _optional(_integer),
+    float: _float,
+    float | None: _optional(_float),
+    bool: _boolean,
+    bool | None: _optional(_boolean),
+    str: _string,
+    str | None: _optional(_string),
+    list[int]: _integers,
+    list[int] | None: _optional(_integers),
+    list[float] | None: _optional(_floats),
+    Attribute | None: _optional(_element_type),
+}
+"""Annotation of a parameter → what reads it from an attribute."""

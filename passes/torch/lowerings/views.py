@@ -1,0 +1,225 @@
+"""Views and copies: where elements come from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import TensorType, i64
+from xdsl.ir import Attribute
+
+from ....dialects.types import bit_width, element_count
+from ....dialects.uop import BitcastOp
+from .errors import Unsupported
+from .lowering import Lowering
+from .registry import lowering
+from .tensor import Tensor
+
+
+@lowering(
+    "clone", "contiguous", "alias", "detach", "lift", "lift_fresh", "lift_fresh_copy", "alias_copy",
+    "detach_copy", "positive", "resolve_conj", "resolve_neg",
+)  # fmt: skip
+def identity(b: Lowering, self: Tensor) -> Tensor:
+    return self
+
+
+@lowering("_to_copy", "to.dtype", "to.dtype_layout", "to.device")
+def to_copy(b: Lowering, self: Tensor, *, dtype: Attribute | None = None) -> Tensor:
+    return self.cast(b.element if dtype is None else dtype)
+
+
+@lowering("type_as", "to.other")
+def type_as(b: Lowering, self: Tensor, other: Tensor) -> Tensor:
+    return self.cast(other.element)
+
+
+@lowering("copy")
+def copy(b: Lowering, self: Tensor, src: Tensor) -> Tensor:
+    return src.cast(self.element).broadcast_to(self.shape)
+
+
+@lowering("view", "reshape", "_unsafe_view", "_reshape_alias", "view_copy")
+def view(b: Lowering, self: Tensor, size: list[int]) -> Tensor:
+    return self.reshape(whole_shape(size, self.count))
+
+
+@lowering("view_as", "reshape_as")
+def view_as(b: Lowering, self: Tensor, other: Tensor) -> Tensor:
+    return self.reshape(other.shape)
+
+
+@lowering("view.dtype")
+def view_dtype(b: Lowering, self: Tensor, dtype: Attribute | None) -> Tensor:
+    """The same bits as another type of the same width."""
+    if dtype is None or bit_width(dtype) != bit_width(self.element):
+        raise Unsupported("a view as a dtype of another width changes the shape")
+    if dtype == self.element:
+        return self
+    op = b.builder.pure(BitcastOp, (self.value,), (TensorType(dtype, self.shape),))
+    return Tensor(b.builder, op.result)
+
+
+@lowering("flatten.using_ints")
+def flatten(b: Lowering, self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    start, end = self.axis(start_dim), self.axis(end_dim) + 1
+    return self.reshape((*self.shape[:start], element_count(self.shape[start:end]), *self.shape[end:]))
+
+
+@lowering("unflatten.int")
+def unflatten(b: Lowering, self: Tensor, dim: int, sizes: list[int]) -> Tensor:
+    axis = self.axis(dim)
+    parts = whole_shape(sizes, self.shape[axis])
+    return self.reshape((*self.shape[:axis], *parts, *self.shape[axis + 1 :]))
+
+
+@lowering("unsqueeze", "unsqueeze_copy")
+def unsqueeze(b: Lowering, self: Tensor, dim: int) -> Tensor:
+    return self.unsqueeze(dim)
+
+
+@lowering("squeeze", "squeeze_copy")
+def squeeze(b: Lowering, self: Tensor) -> Tensor:
+    return self.squeeze(range(self.rank))
+
+
+@lowering("squeeze.dim", "squeeze_copy.dim")
+def squeeze_dim(b: Lowering, self: Tensor, dim: int) -> Tensor:
+    return self.squeeze([dim])
+
+
+@lowering("squeeze.dims", "squeeze_copy.dims")
+def squeeze_dims(b: Lowering, self: Tensor, dim: list[int]) -> Tensor:
+    return self.squeeze(dim)
+
+
+@lowering("permute", "permute_copy")
+def permute(b: Lowering, self: Tensor, dims: list[int]) -> Tensor:
+    return self.permute(dims)
+
+
+@lowering("transpose.int", "transpose_copy.int")
+def transpose(b: Lowering, self: Tensor, dim0: int, dim1: int) -> Tensor:
+    return self.transpose(dim0, dim1)
+
+
+@lowering("swapaxes", "swapdims")
+def swap(b: Lowering, self: Tensor, dim0: int, dim1: int) -> Tensor:
+    return self.transpose(dim0, dim1)
+
+
+@lowering("t", "numpy_T", "t_copy")
+def t(b: Lowering, self: Tensor) -> Tensor:
+    return self.permute(range(self.rank)[::-1])
+
+
+@lowering("mT")
+def matrix_transpose(b: Lowering, self: Tensor) -> Tensor:
+    return self.transpose(-2, -1)
+
+
+@lowering("movedim.int")
+def movedim(b: Lowering, self: Tensor, source: int, destination: int) -> Tensor:
+    return self.move_axis(source, destination)
+
+
+@lowering("expand", "expand_copy")
+def expand(b: Lowering, self: Tensor, size: list[int]) -> Tensor:
+    """−1 keeps the extent of an axis."""
+    added = len(size) - self.rank
+    return self.broadcast_to([self.shape[d - added] if n == -1 else n for d, n in enumerate(size)])
+
+
+@lowering("expand_as")
+def expand_as(b: Lowering, self: Tensor, other: Tensor) -> Tensor:
+    return self.broadcast_to(other.shape)
+
+
+@lowering("slice.Tensor", "slice_copy.Tensor")
+def slice_(
+    b: Lowering, self: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
+) -> Tensor:
+    places = slice_places(self.shape[self.axis(dim)], start, end, step)
+    return self.shrink(dim, places.start, len(places), step)
+
+
+@lowering("narrow", "narrow_copy")
+def narrow(b: Lowering, self: Tensor, dim: int, start: int, length: int) -> Tensor:
+    return self.shrink(dim, start % max(self.shape[self.axis(dim)], 1) if start < 0 else start, length)
+
+
+@lowering("select.int", "select_copy.int")
+def select(b: Lowering, self: Tensor, dim: int, index: int) -> Tensor:
+    return self.select(dim, index)
+
+
+@lowering("split.Tensor", "split_copy.Tensor", "unsafe_split.Tensor")
+def split(b: Lowering, self: Tensor, split_size: int, dim: int = 0) -> list[Tensor]:
+    extent = self.shape[self.axis(dim)]
+    starts = range(0, extent, split_size) if extent else [0]
+    return [self.shrink(dim, start, min(split_size, extent - start)) for start in starts]
+
+
+@lowering("split_with_sizes", "split_with_sizes_copy", "unsafe_split_with_sizes", "split.sizes")
+def split_with_sizes(b: Lowering, self: Tensor, split_sizes: list[int], dim: int = 0) -> list[Tensor]:
+    starts = [sum(split_sizes[:part]) for part in range(len(split_sizes))]
+    return [self.shrink(dim, start, size) for start, size in zip(starts, split_sizes, strict=True)]
+
+
+@lowering("chunk", "unsafe_chunk")
+def chunk(b: Lowering, self: Tensor, chunks: int, dim: int = 0) -> list[Tensor]:
+    extent = self.shape[self.axis(dim)]
+    size = max(-(-extent // chunks), 1)
+    starts = range(0, extent, size) if extent else [0] * chunks
+    return [self.shrink(dim, start, min(size, extent - start)) for start in starts]
+
+
+@lowering("unbind.int", "unbind_copy.int")
+def unbind(b: Lowering, self: Tensor, dim: int = 0) -> list[Tensor]:
+    return [self.select(dim, index) for index in range(self.shape[self.axis(dim)])]
+
+
+@lowering("flip")
+def flip(b: Lowering, self: Tensor, dims: list[int]) -> Tensor:
+    return self.flip(dims)
+
+
+@lowering("diagonal", "diagonal_copy")
+def diagonal(b: Lowering, self: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+    """Element `d` of the last axis is at `d + max(−offset, 0)` of `dim1` and `d + max(offset, 0)` of `dim2`."""
+    first, second = self.axis(dim1), self.axis(dim2)
+    rest = [axis for axis in range(self.rank) if axis not in (first, second)]
+    x = self.permute([*rest, first, second])
+    row, column = max(-offset, 0), max(offset, 0)
+    count = max(min(x.shape[-2] - row, x.shape[-1] - column), 0)
+    if count == 0:
+        return b.full(b.shape, 0)
+    x = x.shrink(-2, row, count)
+    places = (b.iota(count, i64) + column).reshape((*(1,) * len(rest), count, 1)).expand((*x.shape[:-1], 1))
+    return x.gather(-1, places).squeeze([-1]) if count > 1 else x.gather(-1, places).reshape(b.shape)
+
+
+@lowering("unfold", "unfold_copy")
+def unfold(b: Lowering, self: Tensor, dimension: int, size: int, step: int) -> Tensor:
+    """Windows of an axis: their number stands in the place of the axis, their elements in a new last axis."""
+    if self.rank == 0:
+        return self.reshape(b.shape)
+    axis = self.axis(dimension)
+    windows = b.shape[axis]
+    starts = (b.iota(windows, i64) * step).reshape((windows, 1)).expand((windows, size))
+    places = starts + b.iota(size, i64).reshape((1, size)).expand((windows, size))
+    taken = self.take(axis, places.reshape((windows * size,)))
+    split = taken.reshape((*self.shape[:axis], windows, size, *self.shape[axis + 1 :]))
+    return split.move_axis(axis + 1, -1)
+
+
+def whole_shape(size: Sequence[int], count: int) -> list[int]:
+    """A shape in which one extent may be −1, for what is left of `count` elements."""
+    known = element_count([n for n in size if n != -1])
+    return [count // known if n == -1 else n for n in size]
+
+
+def slice_places(extent: int, start: int | None, end: int | None, step: int) -> range:
+    """The places of `start:end:step` on an axis, bounds clamped as Python does."""
+    if step < 1:
+        raise Unsupported(f"a slice of step {step}")
+    return range(*slice(start, end, step).indices(extent))
