@@ -77,6 +77,13 @@ def poisoned(type: Attribute) -> Array:
     return np.full(count * dtype.itemsize, POISON, np.uint8).view(dtype).reshape(shape_of(type))
 
 
+def read_only(array: Array) -> Array:
+    """A view of the array that the simulator lets no kernel store to."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
 def compile_kernel(kernel: gpu_kernel.KernelOp) -> CompiledKernel:
     """CUDA text, PTX and resources of one kernel for the architecture that it names."""
     text = kernel_text(kernel)
@@ -132,7 +139,7 @@ class Program:
                         compiled.ptx,
                         compiled.kernel.grid_shape,
                         compiled.kernel.threads,
-                        [*outputs, *(values[operand].copy() for operand in op.operands)],
+                        [*outputs, *(read_only(values[operand]) for operand in op.operands)],
                         check_races=check_races,
                         source=compiled.text,
                     )

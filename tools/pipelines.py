@@ -52,7 +52,17 @@ STAGES: tuple[Stage, ...] = (
     Stage("partition", (Step("uop-partition"),)),
     Stage("range", (Step("uop-rangeify"), Step("uop-simplify"))),
     Stage("loop", (Step("convert-uop-to-loop"),)),
-    Stage("tile", (Step("choose-schedule", ("arch",)), Step("convert-loop-to-tile"))),
+    Stage(
+        "tile",
+        (
+            Step("choose-schedule"),
+            Step("convert-loop-to-tile"),
+            Step("tile-drop-masks"),
+            Step("tile-stage"),
+            Step("uop-simplify"),
+            Step("tile-vectorize"),
+        ),
+    ),
     Stage("gpu-kernel", (Step("convert-tile-to-gpu-kernel", ("arch",)),)),
 )
 

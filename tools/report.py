@@ -1,0 +1,76 @@
+"""The tables of `uop run`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+
+from ..rewriting.locations import source_lines
+from ..runtime.program import KernelRun
+from .comparison import Comparison
+
+
+def kernel_table(runs: Sequence[KernelRun]) -> Table:
+    """One row for each launch: its source lines, its launch, what it takes and what it did."""
+    table = Table(title="Kernels in the simulator", title_justify="left")
+    table.add_column("kernel")
+    table.add_column("source", overflow="fold")
+    for title in (
+        "grid",
+        "block",
+        "registers",
+        "shared",
+        "spills",
+        "instructions",
+        "loads/least",
+        "stores/least",
+        "conflicts",
+    ):
+        table.add_column(title, justify="right")
+    for run in runs:
+        kernel, resources, counters = run.compiled.kernel, run.compiled.resources, run.counters
+        table.add_row(
+            run.compiled.name,
+            "\n".join(source_lines(kernel.location)),
+            "x".join(map(str, kernel.grid_shape)),
+            str(kernel.threads),
+            str(resources.registers),
+            f"{resources.shared_bytes} B",
+            f"{resources.spill_store_bytes + resources.spill_load_bytes} B",
+            f"{counters.instructions:,}",
+            f"{counters.global_load_sectors:,}/{counters.unique_load_sectors:,}",
+            f"{counters.global_store_sectors:,}/{counters.unique_store_sectors:,}",
+            f"{counters.bank_conflicts:,}",
+        )
+    table.caption = (
+        "instructions: issued by warps · loads, stores: 32-byte sectors of global memory against the least possible"
+        " · conflicts: extra passes over shared memory"
+    )
+    return table
+
+
+def comparison_table(comparisons: Sequence[Comparison]) -> Table:
+    """One row for each output: its error, eager's error, the verdict."""
+    table = Table(title="Result against float64", title_justify="left")
+    table.add_column("output")
+    for title in ("error", "eager's error", "NaN or ∞ mismatches"):
+        table.add_column(title, justify="right")
+    table.add_column("verdict")
+    for row in comparisons:
+        shape = "x".join(map(str, row.shape)) or "scalar"
+        table.add_row(
+            f"{shape} {row.dtype}",
+            f"{row.error:.2e}",
+            f"{row.eager_error:.2e}",
+            str(row.mismatches),
+            "right" if row.right else "[bold red]WRONG",
+        )
+    return table
+
+
+def console() -> Console:
+    """Standard output, as wide as the terminal; piped text is as wide as the tables need."""
+    result = Console(highlight=False)
+    return result if result.is_terminal else Console(highlight=False, width=160)

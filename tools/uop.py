@@ -1,0 +1,72 @@
+"""`uop`: compile PyTorch programs to CUDA and run them in the simulator."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+ARCHITECTURES = ("sm_80", "sm_90", "sm_100")
+STAGES = ("torch", "uop", "partition", "range", "loop", "tile", "gpu-kernel", "cuda")
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The command line of `uop`."""
+    parser = argparse.ArgumentParser(
+        prog="uop", description="A compiler from PyTorch to CUDA in which nothing is hidden."
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    program = argparse.ArgumentParser(add_help=False)
+    program.add_argument(
+        "source", nargs="?", metavar="FILE:FUNCTION", help="a function that returns a module and its example inputs"
+    )
+    program.add_argument(
+        "-c", dest="code", metavar="CODE", help="Python whose last line is an expression, with torch, nn and F in scope"
+    )
+    program.add_argument("--arch", choices=ARCHITECTURES, default="sm_90", help="architecture (default: %(default)s)")
+    program.add_argument("--remarks", action="store_true", help="tell what passes decided, and why")
+
+    compile_ = commands.add_parser(
+        "compile",
+        parents=[program],
+        help="print or write any stage of the compilation; needs no GPU, allocates no tensors",
+    )
+    compile_.add_argument("--ir", choices=STAGES, help="the stage to print (default: cuda, unless -o is given)")
+    compile_.add_argument("-o", dest="directory", metavar="DIR", help="write every stage to a file in DIR")
+    compile_.add_argument("--no-locations", action="store_true", help="leave source locations out of the IR")
+
+    run = commands.add_parser(
+        "run", parents=[program], help="run every kernel in the simulator, and compare with eager PyTorch and float64"
+    )
+    run.add_argument("--seed", type=int, default=0, help="seed of the random inputs (default: %(default)s)")
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run `uop`; returns 0, 1 for an error or a wrong result, 2 for a bad command line."""
+    parser = make_parser()
+    options = parser.parse_args(arguments)
+    if (options.source is None) == (options.code is None):
+        parser.error("give one program: -c CODE, or FILE:FUNCTION")
+    try:
+        # PyTorch takes seconds to load: the command line is checked first.
+        from .uop_commands import execute
+
+        return execute(options)
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] not in ("torch", "rich"):
+            raise
+        print(f"uop: error: {error.name} is not installed: pip install 'uop[torch]'", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        # The reader has gone. Python flushes standard output at exit: let that go nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())
