@@ -86,7 +86,7 @@ def store_global(machine: Machine, addresses: Array, pieces: Array) -> None:
             _check_global_writes(machine, buffer, offsets, mine, positions)
         scatter(buffer.data, offsets, mine)
         if machine.launch.check_races:
-            _check_same_instruction(buffer.data, offsets, mine, positions, f"in {buffer.owner}")
+            _check_same_instruction(machine, buffer.data, offsets, mine, positions, f"in {buffer.owner}")
 
 
 def count_global(
@@ -160,13 +160,18 @@ def _check_global_writes(
         buffer.epochs[cells] = machine.epoch
 
 
-def _check_same_instruction(data: Array, offsets: Array, pieces: Array, positions: Array | None, where: str) -> None:
+def _check_same_instruction(
+    machine: Machine, data: Array, offsets: Array, pieces: Array, positions: Array | None, where: str
+) -> None:
     """After a scatter: lanes that stored different values to one place see another's value."""
     differs = (gather(data, offsets, pieces.shape[1]) != pieces).any(axis=1)
-    if differs.any():
-        position = int(np.flatnonzero(differs)[0])
-        at = position if positions is None else int(positions[position])
-        raise Fault(f"race: two threads store different values to one place {where} at once", at)
+    if not differs.any():
+        return
+    position = int(np.flatnonzero(differs)[0])
+    last = int(np.flatnonzero(offsets == offsets[position])[-1])
+    at, other = (position, last) if positions is None else (int(positions[position]), int(positions[last]))
+    detail = f"{machine.name_lane(int(lanes_of(machine)[other]))} stores another value"
+    raise Fault(f"race: two threads store different values to one place {where} at once", at, detail)
 
 
 # -- shared -----------------------------------------------------------------------------------------------------
@@ -216,7 +221,7 @@ def store_shared(machine: Machine, addresses: Array, pieces: Array) -> None:
     clash = machine.shadow is not None and machine.shadow.write(offsets, size, machine.access())
     scatter(machine.shared, offsets, pieces)
     if clash:
-        _check_same_instruction(machine.shared, offsets, pieces, None, "in shared memory")
+        _check_same_instruction(machine, machine.shared, offsets, pieces, None, "in shared memory")
 
 
 # -- local ------------------------------------------------------------------------------------------------------

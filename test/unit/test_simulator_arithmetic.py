@@ -268,7 +268,9 @@ def floats_of(type_: str):
     width = {"f16": 16, "bf16": 32, "f32": 32, "f64": 64}[type_]
     plain = st.floats(width=width)
     small = st.integers(-4096, 4096).map(lambda n: n / 64)
-    powers = st.tuples(st.integers(-150, 127), st.sampled_from([1, -1, 1.5, 1 + 2**-23])).map(lambda t: t[1] * 2.0 ** t[0])
+    powers = st.tuples(st.integers(-150, 127), st.sampled_from([1, -1, 1.5, 1 + 2**-23])).map(
+        lambda t: t[1] * 2.0 ** t[0]
+    )
     every = plain | small | powers | st.sampled_from(SPECIAL_FLOATS)
     return every.map(lambda value: decode(encode(value, type_), type_))
 
@@ -276,7 +278,11 @@ def floats_of(type_: str):
 def same(actual: float, expected: Fraction | float) -> bool:
     if isinstance(expected, float) and math.isnan(expected):
         return math.isnan(actual)
-    return Fraction(actual) == expected if math.isfinite(actual) and not isinstance(expected, float) else actual == expected
+    return (
+        Fraction(actual) == expected
+        if math.isfinite(actual) and not isinstance(expected, float)
+        else actual == expected
+    )
 
 
 def check_exactly(opcode: str, type_: str, operands: list[float], exact: Fraction, mode: str = "rn") -> None:
@@ -477,7 +483,22 @@ def test_narrowing(to: str, source: str, mode: str):
 def test_float_to_integer(source: str, to: str, mode: str):
     rounding = {"rni": round, "rzi": math.trunc, "rmi": math.floor, "rpi": math.ceil}[mode]
     limits = np.iinfo(formats.view_dtype(to))
-    values = [*SPECIAL_FLOATS, 0.5, 1.5, 2.5, -0.5, -2.5, 127.5, 255.4, -129.0, 2.0**31, -(2.0**31), 2.0**63, 2.0**64, 1e30]
+    values = [
+        *SPECIAL_FLOATS,
+        0.5,
+        1.5,
+        2.5,
+        -0.5,
+        -2.5,
+        127.5,
+        255.4,
+        -129.0,
+        2.0**31,
+        -(2.0**31),
+        2.0**63,
+        2.0**64,
+        1e30,
+    ]
     for value in values:
         value = decode(encode(value, source), source)
         result = int(compute(f"cvt.{mode}.{to}.{source}", encode(value, source))[0])
