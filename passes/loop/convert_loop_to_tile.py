@@ -252,20 +252,20 @@ class _Conversion:
             for place, stride in enumerate(strides):
                 part = self.parts.get((axis, place))
                 if part is not None and not shape_of(part.type):
-                    position = _add_term(builder, position, part, stride)
+                    position = builder.add_term(position, part, stride)
         for step, place in enumerate(serial):
             builder = outer.nested(Block(arg_types=(index,)))
             builder.location = location
             factor = factors[place]
             loops.append(_Loop(AxisAttr(axis, factor.extent, factor.kind), builder))
             loops[-1].index.name_hint = axis + ("oi"[step] if len(serial) == 2 else "")
-            position = _add_term(builder, position, loops[-1].index, strides[place])
+            position = builder.add_term(position, loops[-1].index, strides[place])
             outer = builder
         with builder.at(location):
             for place, stride in enumerate(strides):
                 part = self.parts.get((axis, place))
                 if part is not None and shape_of(part.type):
-                    position = _add_term(builder, position, part, stride)
+                    position = builder.add_term(position, part, stride)
             if position is None:
                 position = builder.const(0, index)
             self.values[loop.index] = position
@@ -331,11 +331,6 @@ class _Conversion:
             builder.alu("where", inside, value, builder.constant_like(identity, value))
             for value, identity in zip(values, identities, strict=True)
         ]
-
-
-def _add_term(builder: TileBuilder, position: SSAValue | None, part: SSAValue, stride: int) -> SSAValue:
-    term = part if stride == 1 else builder.alu("mul", part, builder.const(stride, index))
-    return term if position is None else builder.alu("add", position, term)
 
 
 def _perfect_nest(op: ReduceOp) -> list[ReduceOp]:

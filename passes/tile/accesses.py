@@ -1,0 +1,82 @@
+"""What the passes of tile form share: the reads and writes of a kernel, and new ones in place of old ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, SSAValue
+
+from ...dialects.tile import ReadOp, WriteOp
+from ...dialects.types import shape_of
+from ...dialects.uop import KernelOp
+from ...rewriting.effects import is_removable
+from .tile_builder import TileBuilder
+
+
+def kernels_of(module: ModuleOp) -> Iterator[KernelOp]:
+    for op in module.ops:
+        if isinstance(op, KernelOp):
+            yield op
+
+
+def accesses_of(kernel: KernelOp) -> list[ReadOp | WriteOp]:
+    """The reads and writes of a kernel, in the order of the text."""
+    return [op for op in kernel.body.walk() if isinstance(op, ReadOp | WriteOp)]
+
+
+def value_of(access: ReadOp | WriteOp) -> SSAValue:
+    """What is read or written."""
+    return access.result if isinstance(access, ReadOp) else access.value
+
+
+def replace_access(
+    access: ReadOp | WriteOp,
+    *,
+    buffer: SSAValue | None = None,
+    indices: Sequence[SSAValue] | None = None,
+    conditions: Sequence[SSAValue] | None = None,
+    vector: int | None = None,
+) -> ReadOp | WriteOp:
+    """The access again with another buffer, indices, mask (the conjunction of `conditions`) or width, in its place.
+
+    What is not given stays as it is.
+    """
+    assert access.parent is not None
+    if vector is None and access.vector is not None:
+        vector = access.vector.value.data
+    mask = access.mask
+    if conditions is not None:
+        builder = TileBuilder(access.parent, before=access)
+        builder.location = access.location
+        mask = builder.conjunction(conditions)
+        if mask is not None:
+            mask = builder.fit(mask, shape_of(value_of(access).type))
+    buffer = access.buffer if buffer is None else buffer
+    indices = tuple(access.indices) if indices is None else indices
+    if isinstance(access, ReadOp):
+        new = ReadOp.of(buffer, indices, access.result.type, mask, vector)
+        new.result.name_hint = access.result.name_hint
+    else:
+        new = WriteOp.of(access.value, buffer, indices, mask, vector)
+    new.location = access.location
+    new.attributes.update(access.attributes)
+    access.parent.insert_op_before(new, access)
+    for old, result in zip(access.results, new.results, strict=True):
+        old.replace_all_uses_with(result)
+    access.parent.erase_op(access)
+    return new
+
+
+def erase_unused(block: Block) -> None:
+    """Erase ops, in the block and inside its ops, that only compute what nobody uses."""
+    for op in reversed(list(block.ops)):
+        for region in op.regions:
+            for inner in region.blocks:
+                erase_unused(inner)
+        if is_removable(type(op)) and not _is_used(op):
+            block.erase_op(op)
+
+
+def _is_used(op: Operation) -> bool:
+    return any(result.first_use is not None for result in op.results)

@@ -1,0 +1,144 @@
+"""Index expressions as linear forms: what staging, vectors and bounds are read off."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from xdsl.ir import Block, SSAValue
+
+from ...dialects.loop import ForOp
+from ...dialects.tile import AxisOp
+from ...dialects.uop import AddOp, AndOp, ConstOp, ExpandOp, GeOp, GtOp, LeOp, LtOp, MulOp, NegOp, SubOp
+
+
+@dataclass(frozen=True)
+class LinearForm:
+    """Σ coefficient · leaf + constant. Leaves are `tile.axis` values and indices of loops; no coefficient is 0."""
+
+    terms: Mapping[SSAValue, int]
+    constant: int = 0
+
+    def __hash__(self) -> int:
+        return hash((frozenset(self.terms.items()), self.constant))
+
+    def __add__(self, other: LinearForm) -> LinearForm:
+        terms = dict(self.terms)
+        for leaf, coefficient in other.terms.items():
+            terms[leaf] = terms.get(leaf, 0) + coefficient
+        return LinearForm({leaf: c for leaf, c in terms.items() if c}, self.constant + other.constant)
+
+    def __mul__(self, factor: int) -> LinearForm:
+        if factor == 0:
+            return LinearForm({})
+        return LinearForm({leaf: c * factor for leaf, c in self.terms.items()}, self.constant * factor)
+
+    def __sub__(self, other: LinearForm) -> LinearForm:
+        return self + other * -1
+
+    def bounds(self) -> tuple[int, int]:
+        """The least and the greatest value, each leaf taking all of its own."""
+        low = high = self.constant
+        for leaf, coefficient in self.terms.items():
+            reach = coefficient * max(extent_of(leaf) - 1, 0)
+            low, high = low + min(reach, 0), high + max(reach, 0)
+        return low, high
+
+
+def is_leaf(value: SSAValue) -> bool:
+    """A `tile.axis`, or the index of a loop."""
+    owner = value.owner
+    if isinstance(owner, Block):
+        loop = owner.parent_op()
+        return isinstance(loop, ForOp) and value is loop.index
+    return isinstance(owner, AxisOp)
+
+
+def extent_of(leaf: SSAValue) -> int:
+    """How many values a leaf takes: 0, 1, …"""
+    owner = leaf.owner
+    op = owner.parent_op() if isinstance(owner, Block) else owner
+    assert isinstance(op, ForOp | AxisOp)
+    return op.axis.extent.data
+
+
+def linear_form(value: SSAValue) -> LinearForm | None:
+    """`value` as a linear form, seen through `uop.expand`; None when it is not one."""
+    forms: dict[SSAValue, LinearForm | None] = {}
+    stack = [value]
+    while stack:
+        top = stack[-1]
+        missing = [x for x in _arguments(top) if x not in forms]
+        if missing:
+            stack += missing
+        else:
+            stack.pop()
+            forms[top] = _combined(top, [forms[x] for x in _arguments(top)])
+    return forms[value]
+
+
+def _arguments(value: SSAValue) -> tuple[SSAValue, ...]:
+    owner = value.owner
+    return tuple(owner.operands) if isinstance(owner, AddOp | SubOp | MulOp | NegOp | ExpandOp) else ()
+
+
+def _combined(value: SSAValue, forms: list[LinearForm | None]) -> LinearForm | None:
+    if is_leaf(value):
+        return LinearForm({value: 1})
+    owner = value.owner
+    if isinstance(owner, ConstOp):
+        return LinearForm({}, int(owner.number)) if isinstance(owner.number, int) else None
+    if not forms or forms[0] is None or forms[-1] is None:
+        return None
+    first, last = forms[0], forms[-1]
+    if isinstance(owner, ExpandOp):
+        return first
+    if isinstance(owner, NegOp):
+        return first * -1
+    if isinstance(owner, AddOp):
+        return first + last
+    if isinstance(owner, SubOp):
+        return first - last
+    if not last.terms:
+        return first * last.constant
+    return None if first.terms else last * first.constant
+
+
+def unexpanded(value: SSAValue) -> SSAValue:
+    """What `uop.expand` repeats to make `value`."""
+    while isinstance(value.owner, ExpandOp):
+        value = value.owner.input
+    return value
+
+
+def conjuncts(condition: SSAValue) -> list[SSAValue]:
+    """The conditions, none of them an expansion, whose conjunction `condition` is; in order, each once."""
+    found: dict[SSAValue, None] = {}
+    stack = [condition]
+    while stack:
+        value = unexpanded(stack.pop())
+        if isinstance(value.owner, AndOp):
+            stack += reversed(value.owner.operands)
+        else:
+            found[value] = None
+    return list(found)
+
+
+def negative_form(condition: SSAValue) -> LinearForm | None:
+    """The form that is negative where `condition`, a comparison by size of linear forms, holds; None for others."""
+    owner = condition.owner
+    if not isinstance(owner, LtOp | LeOp | GtOp | GeOp):
+        return None
+    first, second = (linear_form(x) for x in owner.operands)
+    if first is None or second is None:
+        return None
+    difference = first - second if isinstance(owner, LtOp | LeOp) else second - first
+    return difference if isinstance(owner, LtOp | GtOp) else difference + LinearForm({}, -1)
+
+
+def always_holds(condition: SSAValue) -> bool:
+    """Whether a condition, none of `conjuncts`' expansions, is proved true by the extents of axes and loops."""
+    if isinstance(condition.owner, ConstOp):
+        return bool(condition.owner.number)
+    form = negative_form(condition)
+    return form is not None and form.bounds()[1] < 0

@@ -1,0 +1,229 @@
+"""tile-stage: carry out `stage` of the schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import MemRefType, ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from ...dialects.axes import AxisKind
+from ...dialects.layouts import slab_type, span_of
+from ...dialects.loop import ForOp
+from ...dialects.schedule import Staging
+from ...dialects.tile import AxisOp, ReadOp, StageOp
+from ...dialects.types import byte_width, index, shape_of
+from ...dialects.uop import KernelOp
+from ...rewriting.diagnostics import PassError, emit_remark
+from ...rewriting.locations import fuse_locations
+from .accesses import accesses_of, erase_unused, kernels_of, replace_access
+from .linear import LinearForm, conjuncts, linear_form, negative_form
+from .tile_builder import TileBuilder
+
+
+@dataclass(frozen=True)
+class TileStagePass(ModulePass):
+    """Copy the slabs that `stage = [%x …]` of the schedule names to shared memory, and read them there.
+
+    For each read of a named buffer inside a serial reduction, the slab is what the block reads of the buffer in
+    one step of the reduction's outermost serial loop, and is staged at the top of that loop's body. With two serial
+    factors (`k = 2 loop * 32 loop`) that is a piece of 32 steps; with one (`k = 64 loop`) it is one step, which
+    threads share but no later step reads again.
+
+    The slab is found from the linear forms of the indices: terms over blocks and over loops that are open at that
+    place give its origin, the others its extents. Outside the buffer a slab is 0, so a staged read loses the
+    conditions of its mask that say no more than that its index is inside the buffer; it keeps the others.
+
+    Leaves alone, with a remark: reads outside serial reductions, indices that are not linear, slabs for which
+    `shared_bytes` has no room. Leaves alone: reads of buffers that the schedule does not name.
+
+    shared_bytes: what the slabs of a kernel may take; 48 KiB is what every architecture gives without asking.
+    """
+
+    name = "tile-stage"
+
+    shared_bytes: int = 48 * 1024
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for kernel in kernels_of(op):
+            if kernel.schedule is not None and kernel.schedule.data.stage:
+                self._stage_kernel(kernel, kernel.schedule.data.stage)
+                erase_unused(kernel.body.block)
+
+    def _stage_kernel(self, kernel: KernelOp, stagings: Sequence[Staging]) -> None:
+        buffers = {argument.name_hint: argument for argument in kernel.body.block.args}
+        taken = sum(
+            _bytes(op.result.type, op.buffers.value.data) for op in kernel.body.walk() if isinstance(op, StageOp)
+        )
+        stages: dict[_Slab, StageOp] = {}
+        for staging in stagings:
+            if staging.buffer not in buffers:
+                names = ", ".join(f"%{name}" for name in buffers)
+                raise PassError(f"the schedule stages %{staging.buffer}, but the kernel's buffers are {names}", kernel)
+            for read in accesses_of(kernel):
+                if not isinstance(read, ReadOp) or read.buffer is not buffers[staging.buffer]:
+                    continue
+                slab = _slab_of(read, staging)
+                if isinstance(slab, str):
+                    emit_remark(read, f"%{staging.buffer} is not staged here: {slab}")
+                    continue
+                size = 0 if slab in stages else _bytes(slab.type, staging.buffers)
+                if taken + size > self.shared_bytes:
+                    emit_remark(
+                        read,
+                        f"%{staging.buffer} is not staged here: the slab takes {size} bytes, and {taken} of the "
+                        f"{self.shared_bytes} bytes of shared memory are taken",
+                    )
+                    continue
+                taken += size
+                if slab not in stages:
+                    stages[slab] = _insert_stage(slab, read, staging)
+                _read_staged(read, slab, stages[slab])
+
+
+@dataclass(frozen=True)
+class _Slab:
+    """A box of a buffer that one step of `loop` needs: `type` is the slab's, `origin` where it begins."""
+
+    buffer: SSAValue
+    loop: ForOp
+    origin: tuple[LinearForm, ...]
+    type: MemRefType
+
+
+def _slab_of(read: ReadOp, staging: Staging) -> _Slab | str:
+    """The slab that a read needs, or why there is none."""
+    loop = _reduction_around(read)
+    if loop is None:
+        return "the read is in no serial loop of a reduction"
+    origin: list[LinearForm] = []
+    shape: list[int] = []
+    for dimension, value in enumerate(read.indices):
+        form = linear_form(value)
+        if form is None:
+            return f"index {dimension} is not linear in axes and loops"
+        inner = _inner_part(form, loop)
+        low, high = inner.bounds()
+        origin.append(form - inner + LinearForm({}, low))
+        shape.append(high - low + 1)
+    assert isinstance(read.buffer.type, MemRefType)
+    type = slab_type(read.buffer.type.element_type, shape, staging.pad)
+    return _Slab(read.buffer, loop, tuple(origin), type)
+
+
+def _reduction_around(op: Operation) -> ForOp | None:
+    """The outermost serial loop of the innermost reduction that the op is in."""
+    loop = op.parent_op()
+    while isinstance(loop, ForOp) and not loop.results:
+        loop = loop.parent_op()
+    if not isinstance(loop, ForOp):
+        return None
+    while isinstance(outer := loop.parent_op(), ForOp) and loop.inits and tuple(loop.inits) == tuple(outer.carried):
+        loop = outer
+    return loop
+
+
+def _inner_part(form: LinearForm, loop: ForOp) -> LinearForm:
+    """The terms of a form that vary while a slab staged at the top of the body of `loop` is used."""
+    return LinearForm({leaf: c for leaf, c in form.terms.items() if not _is_fixed(leaf, loop)})
+
+
+def _is_fixed(leaf: SSAValue, loop: ForOp) -> bool:
+    """Whether a leaf is one number for the block in one step of `loop`: a block axis, or an open loop's index."""
+    owner = leaf.owner
+    if isinstance(owner, AxisOp):
+        return owner.axis.axis_kind is AxisKind.BLOCK
+    around: Operation | None = loop
+    while isinstance(around, ForOp):
+        if leaf is around.index:
+            return True
+        around = around.parent_op()
+    return False
+
+
+def _bytes(type: MemRefType, buffers: int) -> int:
+    return span_of(type) * byte_width(type.element_type) * buffers
+
+
+def _insert_stage(slab: _Slab, read: ReadOp, staging: Staging) -> StageOp:
+    """Stage the slab at the top of its loop's body, behind what is staged there."""
+    body = slab.loop.body.block
+    staged = [op for op in body.ops if isinstance(op, StageOp)]
+    before = staged[-1].next_op if staged else body.first_op
+    builder = TileBuilder(body, before, _top_builder(slab.loop))
+    builder.location = read.location
+    builder.remember(_ops_before(before))
+    origin = [_emit(builder, form, ()) for form in slab.origin]
+    stage = builder.insert(StageOp.of(slab.buffer, origin, slab.type, staging.buffers, staging.asynchronous))
+    stage.result.name_hint = f"{staging.buffer}_s"
+    return stage
+
+
+def _read_staged(read: ReadOp, slab: _Slab, stage: StageOp) -> None:
+    """Read the slab instead of the buffer."""
+    assert read.parent is not None
+    forms = [linear_form(value) for value in read.indices]
+    builder = TileBuilder(read.parent, read, _top_builder(slab.loop))
+    builder.location = read.location
+    builder.remember(_ops_before(read))
+    indices: list[SSAValue] = []
+    conditions = [] if read.mask is None else conjuncts(read.mask)
+    for value, form, origin, extent in zip(read.indices, forms, slab.origin, shape_of(read.buffer.type), strict=True):
+        assert form is not None
+        indices.append(_emit(builder, form - origin, shape_of(value.type)))
+        conditions = [condition for condition in conditions if not _says_inside(condition, form, extent)]
+    stage.location = fuse_locations((stage.location, read.location))
+    replace_access(read, buffer=stage.result, indices=indices, conditions=conditions)
+
+
+def _says_inside(condition: SSAValue, index: LinearForm, extent: int) -> bool:
+    """Whether the condition holds wherever 0 ≤ index < extent."""
+    form = negative_form(condition)
+    if form is None:
+        return False
+    above, below = form - index, form + index
+    return (not above.terms and above.constant <= -extent) or (not below.terms and below.constant <= -1)
+
+
+def _top_builder(loop: ForOp) -> TileBuilder:
+    """A builder in front of the op of the kernel's body that `loop` is in."""
+    op: Operation = loop
+    while isinstance(around := op.parent_op(), ForOp):
+        op = around
+    assert op.parent is not None
+    builder = TileBuilder(op.parent, op)
+    builder.remember(_ops_before(op))
+    return builder
+
+
+def _ops_before(op: Operation | None) -> list[Operation]:
+    ops: list[Operation] = []
+    while op is not None and (op := op.prev_op) is not None:
+        ops.append(op)
+    return ops[::-1]
+
+
+def _emit(builder: TileBuilder, form: LinearForm, shape: tuple[int, ...]) -> SSAValue:
+    """Build a linear form: axes first, at the top, then loops, then registers; a value of the given shape."""
+    assert builder.parent is not None
+    place, position = builder.parent, None
+    place.location = builder.location
+    axes = [x for x in form.terms if isinstance(x.owner, AxisOp)]
+    for leaf in axes:
+        if not shape_of(leaf.type):
+            position = place.add_term(position, leaf, form.terms[leaf])
+    for leaf in form.terms:
+        if leaf not in axes:
+            place = builder
+            position = place.add_term(position, leaf, form.terms[leaf])
+    if form.constant or not form.terms:
+        constant = place.const(form.constant, index)
+        position = constant if position is None else place.alu("add", position, constant)
+    for leaf in axes:
+        if shape_of(leaf.type):
+            position = place.add_term(position, leaf, form.terms[leaf])
+    assert position is not None
+    return place.fit(position, shape)

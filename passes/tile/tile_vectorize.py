@@ -1,0 +1,106 @@
+"""tile-vectorize: move elements that lie side by side at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import MemRefType, ModuleOp
+from xdsl.ir import SSAValue
+from xdsl.passes import ModulePass
+
+from ...dialects.axes import AxisKind
+from ...dialects.layouts import SwizzleAttr, span_of, strides_of
+from ...dialects.tile import AxisOp, ReadOp, StageOp, WriteOp
+from ...dialects.types import byte_width, element_of, shape_of
+from .accesses import accesses_of, kernels_of, replace_access, value_of
+from .linear import LinearForm, conjuncts, linear_form, negative_form
+
+VECTOR_BYTES = (16, 8, 4)
+"""What one instruction of a thread moves."""
+
+
+@dataclass(frozen=True)
+class TileVectorizePass(ModulePass):
+    """Set `vector N` on reads and writes of which a thread's elements lie side by side.
+
+    The widest N such that N elements make 16, 8 or 4 bytes, the last register dimension is a multiple of N, its
+    elements lie one behind the other in memory, and every group of N of them is proved to begin at a multiple of
+    N: in the linear form of the element's place all other coefficients are multiples of N, strides of rows included.
+    A mask must be proved to be the same for the N elements: it does not vary along them, or compares at a
+    multiple of N.
+
+    Leaves alone: accesses for which that is not proved, and those that have a width. Buffers begin at multiples of
+    16 bytes.
+    """
+
+    name = "tile-vectorize"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for kernel in kernels_of(op):
+            for access in accesses_of(kernel):
+                if access.vector is None and (width := widest_vector(access)) is not None:
+                    replace_access(access, vector=width)
+
+
+def widest_vector(access: ReadOp | WriteOp) -> int | None:
+    """The greatest number of elements that the access is proved to be able to move at once; None when it is one."""
+    type, shape = access.buffer.type, shape_of(value_of(access).type)
+    assert isinstance(type, MemRefType)
+    if not shape or shape[-1] == 1 or isinstance(type.layout, SwizzleAttr):
+        return None
+    size = byte_width(element_of(type))
+    for width in (total // size for total in VECTOR_BYTES):
+        if (
+            width > 1
+            and shape[-1] % width == 0
+            and _is_aligned(access, type, width)
+            and _is_masked_alike(access, width)
+        ):
+            return width
+    return None
+
+
+def _is_aligned(access: ReadOp | WriteOp, type: MemRefType, width: int) -> bool:
+    """Whether groups of `width` elements along the last register dimension are aligned vectors of the buffer."""
+    place = LinearForm({})
+    for index, stride in zip(access.indices, strides_of(type), strict=True):
+        form = linear_form(index)
+        if form is not None:
+            place += form * stride
+        elif stride % width or _varies(index):
+            return False
+    staged = access.buffer.owner
+    if isinstance(staged, StageOp) and staged.buffers.value.data > 1 and span_of(type) % width:
+        return False  # the second of several buffers begins where the first ends
+    return _is_run(place, width)
+
+
+def _is_masked_alike(access: ReadOp | WriteOp, width: int) -> bool:
+    """Whether the mask is proved to be the same for all elements of each group."""
+    if access.mask is None:
+        return True
+    for condition in conjuncts(access.mask):
+        if not _varies(condition):
+            continue
+        # A run that begins at a multiple of the width becomes 0 only where a group begins.
+        form = negative_form(condition)
+        if form is None or not _is_run(form, width):
+            return False
+    return True
+
+
+def _is_run(form: LinearForm, width: int) -> bool:
+    """Whether the form counts up by 1 along the last register dimension, from multiples of `width`."""
+    others = {leaf: c for leaf, c in form.terms.items() if not _varies(leaf)}
+    along = [c for leaf, c in form.terms.items() if leaf not in others]
+    return along == [1] and form.constant % width == 0 and all(c % width == 0 for c in others.values())
+
+
+def _varies(value: SSAValue) -> bool:
+    """Whether a value differs along the last register dimension."""
+    owner = value.owner
+    if isinstance(owner, AxisOp) and owner.axis.axis_kind is not AxisKind.REGISTER:
+        return False
+    shape = shape_of(value.type)
+    return bool(shape) and shape[-1] > 1

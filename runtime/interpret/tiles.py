@@ -1,0 +1,251 @@
+"""The meaning of a kernel in tile form: all blocks and threads at once, as dimensions of numpy arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from xdsl.dialects.builtin import MemRefType, VectorType
+from xdsl.ir import Operation, SSAValue
+
+from ...dialects.axes import THREAD_KINDS, AxisKind
+from ...dialects.layouts import SwizzleAttr, strides_of
+from ...dialects.loop import ForOp, YieldOp
+from ...dialects.semantics import evaluate
+from ...dialects.tile import AxisOp, ReadOp, ReduceAcrossOp, StageOp, WriteOp
+from ...dialects.types import element_of, shape_of
+from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, ExpandOp, KernelOp, ReduceAxisOp
+from .arrays import Array, ExecutionError, bitcast_array, cast_array, constant, fold, same_bits
+from .buffers import check_buffers, check_written
+
+
+def interpret_tile_kernel(kernel: KernelOp, buffers: Sequence[Array]) -> None:
+    """Run a kernel in tile form on its buffers, in the order of its arguments; it writes its outputs in place.
+
+    Raises `ExecutionError`, which names the op, when an access that its mask allows leaves its buffer or slab, when
+    two different values are written to one element, when an element of an output is left out, when elements that
+    are moved as a vector do not lie side by side, and when the origin of a stage differs between threads.
+    """
+    check_buffers(kernel, buffers)
+    interpreter = _Interpreter(kernel)
+    block = kernel.body.block
+    memories = {argument: _Memory(buffer) for argument, buffer in zip(block.args, buffers, strict=True)}
+    interpreter.memories.update(memories)
+    interpreter.run(block.ops)
+    outputs = {op.buffer for op in kernel.body.walk() if isinstance(op, WriteOp)}
+    check_written(kernel, {buffer: memory.written for buffer, memory in memories.items() if buffer in outputs})
+
+
+class _Memory:
+    """A buffer, and which of its elements the kernel has written."""
+
+    def __init__(self, buffer: Array):
+        self.buffer = buffer
+        self.written = np.zeros(buffer.shape, dtype=bool)
+
+
+@dataclass
+class _Slab:
+    """A staged box of a buffer; elements outside the buffer are 0. origin: one array for each dimension."""
+
+    source: _Memory
+    origin: list[Array]
+    shape: tuple[int, ...]
+
+
+class _Interpreter:
+    """Values are arrays with a dimension for each block and thread axis, then one for each register dimension.
+
+    A dimension of extent 1 is one along which the value does not vary; register dimensions have their extents.
+    """
+
+    def __init__(self, kernel: KernelOp):
+        self.values: dict[SSAValue, Array] = {}
+        self.memories: dict[SSAValue, _Memory | _Slab] = {}
+        ops = list(kernel.body.walk())
+        self.axes = [op for op in ops if isinstance(op, AxisOp) and op.axis.axis_kind is not AxisKind.REGISTER]
+        ranks = {len(shape_of(r.type)) for op in ops for r in op.results if isinstance(r.type, VectorType)}
+        if len(ranks) > 1:
+            raise ExecutionError("the vectors of the kernel differ in rank", kernel)
+        self.rank = max(ranks, default=0)
+        self.threads = [d for d, op in enumerate(self.axes) if op.axis.axis_kind in THREAD_KINDS]
+
+    def uniform(self, array: Array) -> Array:
+        """A number as a value that does not vary."""
+        return array.reshape((1,) * (len(self.axes) + self.rank))
+
+    def registers(self, array: Array, shape: tuple[int, ...]) -> Array:
+        """`array` with these extents of the register dimensions (all 1 for a scalar)."""
+        return np.broadcast_to(array, (*array.shape[: len(self.axes)], *(shape or (1,) * self.rank)))
+
+    def run(self, ops: Iterable[Operation]) -> None:
+        for op in ops:
+            if isinstance(op, ForOp):
+                self.loop(op)
+            elif isinstance(op, StageOp):
+                self.stage(op)
+            elif isinstance(op, WriteOp):
+                self.write(op)
+            elif not isinstance(op, YieldOp):
+                self.values.update(zip(op.results, self.evaluate(op), strict=True))
+
+    def evaluate(self, op: Operation) -> list[Array]:
+        operands = [self.values[x] for x in op.operands if x in self.values]
+        if isinstance(op, AluOp):
+            return [evaluate(np, op.row(), element_of(op.operands[-1].type), operands)]
+        if isinstance(op, ConstOp):
+            return [self.uniform(constant(op.number, op.result.type))]
+        if isinstance(op, CastOp):
+            return [cast_array(operands[0], element_of(op.result.type))]
+        if isinstance(op, BitcastOp):
+            return [bitcast_array(operands[0], element_of(op.input.type), element_of(op.result.type))]
+        if isinstance(op, ExpandOp):
+            return [self.registers(operands[0], shape_of(op.result.type))]
+        if isinstance(op, AxisOp):
+            return [self.axis(op)]
+        if isinstance(op, ReadOp):
+            return [self.read(op)]
+        if isinstance(op, ReduceAxisOp):
+            dimensions = [len(self.axes) + axis for axis in op.axis_list()]
+            return self.fold(op, operands, dimensions)
+        if isinstance(op, ReduceAcrossOp):
+            dimensions = [self.axes.index(axis.owner) for axis in op.over if isinstance(axis.owner, AxisOp)]
+            inputs = [self.values[x] for x in op.inputs]
+            return self.fold(op, [self.full(x, dimensions) for x in inputs], dimensions)
+        raise ExecutionError(f"{op.name} is not defined in tile form", op)
+
+    def axis(self, op: AxisOp) -> Array:
+        dimensions = len(self.axes) + self.rank
+        if op.axis.axis_kind is AxisKind.REGISTER:
+            dimension = len(self.axes) + max(range(self.rank), key=lambda d: shape_of(op.result.type)[d])
+        else:
+            dimension = self.axes.index(op)
+        shape = [op.extent if d == dimension else 1 for d in range(dimensions)]
+        return np.arange(op.extent, dtype=np.int64).reshape(shape)
+
+    def full(self, array: Array, dimensions: Sequence[int]) -> Array:
+        """`array` with its real extent along these axes."""
+        shape = list(array.shape)
+        for d in dimensions:
+            shape[d] = self.axes[d].extent
+        return np.broadcast_to(array, shape)
+
+    def fold(
+        self, op: ReduceAxisOp | ReduceAcrossOp, arrays: Sequence[Array], dimensions: Sequence[int]
+    ) -> list[Array]:
+        elements = [element_of(result.type) for result in op.results]
+        folded = list(np.broadcast_arrays(*arrays))
+        for dimension in dimensions:
+            folded = fold(op.monoid.monoid, elements, folded, dimension)
+        return folded
+
+    def loop(self, op: ForOp) -> None:
+        state = [self.values[init] for init in op.inits]
+        if not state:
+            place = 0
+            for monoid in op.monoids.data:
+                group = op.results[place : place + monoid.monoid.width]
+                elements = [element_of(result.type) for result in group]
+                for value, element, result in zip(monoid.monoid.identity(elements), elements, group, strict=True):
+                    state.append(self.registers(self.uniform(constant(value, element)), shape_of(result.type)))
+                place += len(group)
+        for step in range(op.axis.extent.data):
+            self.values[op.index] = self.uniform(np.asarray(step, dtype=np.int64))
+            self.values.update(zip(op.carried, state, strict=True))
+            self.run(op.body.block.ops)
+            state = [self.values[value] for value in op.yielded]
+        self.values.update(zip(op.results, state, strict=True))
+
+    def stage(self, op: StageOp) -> None:
+        origin = [self.values[x] for x in op.origin]
+        if any(x.shape[d] != 1 for x in origin for d in self.threads):
+            raise ExecutionError("the origin of a stage differs between the threads of a block", op)
+        source = self.memories[op.buffer]
+        assert isinstance(source, _Memory)
+        self.memories[op.result] = _Slab(source, origin, shape_of(op.result.type))
+
+    def access(self, op: ReadOp | WriteOp, shape: tuple[int, ...]) -> tuple[_Memory | _Slab, list[Array], Array | None]:
+        """The memory, an index for each of its dimensions, and the mask; raises where an active index is outside."""
+        memory = self.memories[op.buffer]
+        indices = [self.values[i] for i in op.indices]
+        mask = None if op.mask is None else self.values[op.mask]
+        for dimension, (index, extent) in enumerate(zip(indices, shape, strict=True)):
+            outside = (index < 0) | (index >= extent)
+            if mask is not None:
+                outside = outside & mask
+            if outside.any():
+                value = np.broadcast_to(index, outside.shape)[outside].flat[0]
+                raise ExecutionError(f"{op.name} uses index {value} in dimension {dimension} of {op.buffer.type}", op)
+        if op.vector is not None:
+            self.check_vector(op, op.vector.value.data, indices, mask)
+        clipped = [np.clip(i, 0, max(n - 1, 0)) for i, n in zip(indices, shape, strict=True)]
+        return memory, clipped, mask
+
+    def check_vector(self, op: ReadOp | WriteOp, width: int, indices: Sequence[Array], mask: Array | None) -> None:
+        """What `vector` promises: aligned groups of `width` elements side by side, of which all are moved or none."""
+        type = op.buffer.type
+        assert isinstance(type, MemRefType)
+        value = op.result if isinstance(op, ReadOp) else op.value
+        if isinstance(type.layout, SwizzleAttr):
+            raise ExecutionError("a swizzled slab is not moved in vectors", op)
+        address = sum(
+            (i * stride for i, stride in zip(indices, strides_of(type), strict=True)), self.uniform(np.zeros(()))
+        )
+        address = self.registers(address, shape_of(value.type)).astype(np.int64)
+        active = self.registers(self.uniform(np.asarray(True)) if mask is None else mask, shape_of(value.type))
+        address, active = np.broadcast_arrays(address, active)
+        address, active = (x.reshape(*x.shape[:-1], -1, width) for x in (address, active))
+        first = address[..., :1]
+        if ((address != first + np.arange(width)) & active).any() or ((first % width != 0) & active).any():
+            raise ExecutionError(f"{op.name} moves elements that are no aligned vector of {width}", op)
+        if (active != active[..., :1]).any():
+            raise ExecutionError(f"{op.name} moves a vector of {width} whose elements differ in the mask", op)
+
+    def read(self, op: ReadOp) -> Array:
+        memory, indices, mask = self.access(op, shape_of(op.buffer.type))
+        inside = mask
+        if isinstance(memory, _Slab):
+            buffer = memory.source.buffer
+            indices = [origin + i for origin, i in zip(memory.origin, indices, strict=True)]
+            for i, extent in zip(indices, buffer.shape, strict=True):
+                here = (i >= 0) & (i < extent)
+                inside = here if inside is None else inside & here
+            indices = [np.clip(i, 0, max(n - 1, 0)) for i, n in zip(indices, buffer.shape, strict=True)]
+        else:
+            buffer = memory.buffer
+        if buffer.size == 0:
+            shape = np.broadcast_shapes((1,) * (len(self.axes) + self.rank), *(i.shape for i in indices))
+            values = np.zeros(shape, buffer.dtype)
+        else:
+            values = buffer[tuple(indices)] if indices else self.uniform(buffer)
+        if inside is not None:
+            values = np.where(inside, values, buffer.dtype.type(0))
+        return self.registers(values, shape_of(op.result.type))
+
+    def write(self, op: WriteOp) -> None:
+        memory, indices, mask = self.access(op, shape_of(op.buffer.type))
+        if isinstance(memory, _Slab):
+            raise ExecutionError("tile form does not write to slabs", op)
+        value = self.values[op.value]
+        everything = [value, *indices, *([] if mask is None else [mask])]
+        shape = np.broadcast_shapes(*(x.shape for x in everything))
+        active = np.broadcast_to(True if mask is None else mask, shape)
+        values = np.broadcast_to(value, shape)[active]
+        if not values.size:
+            return
+        places = [np.broadcast_to(i, shape)[active] for i in indices]
+        if places:
+            order = np.lexsort(places)
+            places, values = [p[order] for p in places], values[order]
+        # Elements that are written twice are neighbours now.
+        same = np.all([p[1:] == p[:-1] for p in places], axis=0) if places else np.ones(len(values) - 1, dtype=bool)
+        differs = np.append(same & ~same_bits(values[1:], values[:-1]), False)
+        differs |= memory.written[*places] & ~same_bits(np.broadcast_to(memory.buffer[*places], values.shape), values)
+        if differs.any():
+            element = [int(p[differs][0]) for p in places]
+            raise ExecutionError(
+                f"{op.name} writes different values to element {element} of %{op.buffer.name_hint}", op
+            )
+        memory.buffer[*places] = values if places else values[0]
+        memory.written[*places] = True
