@@ -1,0 +1,309 @@
+"""The one driver of rewrite rules: a worklist over all regions, bottom-up, to a fixpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum, auto
+
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.traits import IsolatedFromAbove
+
+from ..dialects.monoids import Number
+from ..dialects.types import element_of, index, integer_bounds, is_integer
+from .builder import Builder
+from .diagnostics import PassError
+from .effects import has_no_effect, has_recursive_effects, is_removable
+from .intervals import Interval, IntervalAnalysis
+from .locations import fuse_locations
+from .matcher import Matcher
+from .patterns import Rule
+from .rules import Rules
+
+MAX_CHAIN = 256
+"""How many times the result of a rewrite may be rewritten. Rules that need more undo each other or grow
+without end."""
+
+_REWRITES_PER_OP = 100
+_FREE_REWRITES = 10_000
+
+
+class RewriteLimitError(PassError):
+    """Rules that do not come to an end."""
+
+
+@dataclass
+class RewriteStatistics:
+    """What a run did."""
+
+    fired: dict[Rule, int] = field(default_factory=dict[Rule, int])
+    removed: int = 0
+    """Dead ops."""
+
+    @property
+    def rewrites(self) -> int:
+        return sum(self.fired.values())
+
+    def __iadd__(self, other: RewriteStatistics) -> RewriteStatistics:
+        for rule, count in other.fired.items():
+            self.fired[rule] = self.fired.get(rule, 0) + count
+        self.removed += other.removed
+        return self
+
+    def lines(self) -> list[str]:
+        """A line for each rule that fired, the most frequent first."""
+        counts = sorted(self.fired.items(), key=lambda item: -item[1])
+        return [f"{count:6} {rule}" for rule, count in counts]
+
+
+class RewriteBuilder(Builder):
+    """The builder of replacements: inserts before the matched op, and knows what was built before in front of
+    it."""
+
+    def __init__(self, rewriter: Rewriter, block: Block, parent: Builder | None):
+        super().__init__(block, parent=parent)
+        self._rewriter = rewriter
+
+    def insert(self, op: Operation) -> Operation:  # pyright: ignore[reportIncompatibleMethodOverride]  # gives `op`
+        super().insert(op)
+        self._rewriter.built.append(op)
+        return op
+
+    def _find(self, key: Hashable) -> Operation | None:
+        known = super()._find(key)
+        # What has been rewritten since is no longer there.
+        return None if known is None or known.parent is None else known
+
+    def number(self, number: Number, type: Attribute) -> SSAValue | None:
+        """The number as a value of a type; integers wrap. None where an index would leave its 64 bits."""
+        element = element_of(type)
+        if is_integer(element):
+            low, high = integer_bounds(element)
+            number = int(number)
+            if not low <= number <= high:
+                if element == index:
+                    return None
+                number = (number - low) % (high - low + 1) + low
+        return self.expand(self.const(number, element), type)
+
+    def interval(self, value: SSAValue) -> Interval | None:
+        """The least and greatest value; None for floats."""
+        return self._rewriter.interval(value)
+
+
+class _Visit(Enum):
+    """How an op came to be on the worklist, which says what the builder may reuse in front of it."""
+
+    IN_ORDER = auto()
+    """In the order of the text: all that was built so far stands before it."""
+    NEW = auto()
+    """Built in front of an op that was visited in order: all that was built in blocks around stands before
+    it."""
+    AGAIN = auto()
+    """One of its operands was replaced after its visit: nothing is known of what stands before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Chain:
+    """The rewrites that led to an op."""
+
+    rule: Rule
+    before: _Chain | None
+    length: int
+
+
+class Rewriter:
+    """One run of rules over the ops inside `root`; what generated matchers talk to."""
+
+    def __init__(self, root: Operation, rules: Rules):
+        self.root = root
+        self.rules = rules
+        self.statistics = RewriteStatistics()
+        self.built: list[Operation] = []
+        """Ops that the current rule has built."""
+        self._intervals = IntervalAnalysis()
+        self._builders: dict[Block, RewriteBuilder] = {}
+        self._visit = _Visit.IN_ORDER
+        self._work: list[Operation] = []
+        self._pending: dict[Operation, _Visit] = {}
+        self._chains: dict[Operation, _Chain] = {}
+
+    # For matchers.
+
+    def interval(self, value: SSAValue) -> Interval | None:
+        return self._intervals.of(value)
+
+    def builder(self, op: Operation, *matched: Operation) -> RewriteBuilder:
+        """The builder in front of `op`, whose ops come from where it and the `matched` ops came from."""
+        block = op.parent
+        assert block is not None
+        if self._visit is _Visit.IN_ORDER:
+            builder = self._builder_of(block)
+        else:
+            around = self._builder_around(block) if self._visit is _Visit.NEW else None
+            builder = RewriteBuilder(self, block, around)
+        builder.before = op
+        builder.location = fuse_locations([op.location, *(inner.location for inner in matched)])
+        return builder
+
+    def _builder_of(self, block: Block) -> RewriteBuilder:
+        builder = self._builders.get(block)
+        if builder is None:
+            builder = self._builders[block] = RewriteBuilder(self, block, self._builder_around(block))
+        return builder
+
+    def _builder_around(self, block: Block) -> RewriteBuilder | None:
+        parent = block.parent_op()
+        if parent is None or parent is self.root or parent.parent is None or parent.has_trait(IsolatedFromAbove):
+            return None
+        return self._builder_of(parent.parent)
+
+    # The driver.
+
+    def run(self) -> RewriteStatistics:
+        work, pending = self._work, self._pending
+        work += _reverse_post_order(self.root)
+        pending.update(dict.fromkeys(work, _Visit.IN_ORDER))
+        limit = _FREE_REWRITES + _REWRITES_PER_OP * len(work)
+        known: dict[type[Operation], tuple[bool, Matcher | None]] = {}
+        rewrites = 0
+        while work:
+            op = work.pop()
+            visit = pending.pop(op, None)
+            if visit is None:
+                continue  # erased
+            cls = type(op)
+            if (row := known.get(cls)) is None:
+                row = known[cls] = (is_removable(cls) or has_recursive_effects(cls), self.rules.matcher(cls))
+            maybe_dead, match = row
+            if maybe_dead and _is_unused(op) and has_no_effect(op):
+                self.statistics.removed += self._erase(op)
+                continue
+            if match is None:
+                continue
+            self._visit = visit
+            found = match(op, self)
+            if found is None:
+                if self.built:  # by a rule that did not apply in the end
+                    self._schedule_built(op, None)
+                continue
+            rule, new = found
+            if self._replace(op, rule, new):
+                rewrites += 1
+                if rewrites > limit:
+                    raise self._limit_error(op, self._chains.get(op))
+        return self.statistics
+
+    def _replace(self, op: Operation, rule: Rule, new: SSAValue | Sequence[SSAValue]) -> bool:
+        """Put `new` in the place of the results of `op`; whether that changed anything."""
+        values = (new,) if isinstance(new, SSAValue) else new
+        results = op.results
+        if len(values) != len(results):
+            raise PassError(f"the rule `{rule}` ({rule.place}) gives {len(values)} values for {len(results)}", op)
+        if values and values[0] is results[0]:
+            return False
+        for result, value in zip(results, values, strict=True):
+            if value.type != result.type:
+                raise PassError(f"the rule `{rule}` ({rule.place}) gives a {value.type} for a {result.type}", op)
+        before = self._chains.get(op)
+        chain = _Chain(rule, before, 1 if before is None else before.length + 1)
+        if chain.length > MAX_CHAIN:
+            raise self._limit_error(op, chain)
+        self._schedule_built(op, chain)
+        for result, value in zip(results, values, strict=True):
+            self._schedule_users(result)
+            result.replace_all_uses_with(value)
+        self.statistics.removed += self._erase(op) - 1
+        fired = self.statistics.fired
+        fired[rule] = fired.get(rule, 0) + 1
+        return True
+
+    def _schedule_built(self, op: Operation, chain: _Chain | None) -> None:
+        """Visit what a rule has built for `op`, first built first."""
+        visit = _Visit.AGAIN if self._visit is _Visit.AGAIN else _Visit.NEW
+        for new in reversed(self.built):
+            self._work.append(new)
+            self._pending[new] = visit
+            if chain is not None:
+                self._chains[new] = chain
+        self.built.clear()
+
+    def _schedule_users(self, value: SSAValue) -> None:
+        for use in value.uses:
+            user = use.operation
+            if user not in self._pending:
+                self._pending[user] = _Visit.AGAIN
+                self._work.append(user)
+
+    def _erase(self, op: Operation) -> int:
+        """Erase an unused op, and what only it used; how many ops that are."""
+        dead = [op]
+        erased = 0
+        while dead:
+            op = dead.pop()
+            block = op.parent
+            if block is None:
+                continue  # erased already
+            inside = list(op.walk()) if op.regions else (op,)
+            for inner in inside:
+                self._pending.pop(inner, None)
+            block.detach_op(op)
+            op.drop_all_references()
+            erased += len(inside)
+            for inner in inside:
+                for operand in inner._operands:  # pyright: ignore[reportPrivateUsage]  # the view costs twice as much
+                    owner = operand.owner
+                    if operand.first_use is None and isinstance(owner, Operation):
+                        if is_removable(type(owner)) and _is_unused(owner):
+                            dead.append(owner)
+        return erased
+
+    def _limit_error(self, op: Operation, chain: _Chain | None) -> RewriteLimitError:
+        rules: dict[Rule, None] = {}
+        while chain is not None and len(rules) < 8:
+            rules[chain.rule] = None
+            chain = chain.before
+        if not rules:
+            rules = dict.fromkeys(sorted(self.statistics.fired, key=lambda rule: -self.statistics.fired[rule])[:8])
+        names = " and ".join(f"`{rule}` ({rule.place})" for rule in rules)
+        return RewriteLimitError(
+            f"rewriting does not come to an end: {names} keep rewriting what they make",
+            op,
+            "remove one of the rules, or give it a guard that its own result does not meet",
+        )
+
+
+def rewrite(root: Operation, rules: Rules) -> RewriteStatistics:
+    """Apply rules to the ops inside `root`, in all regions, until none applies.
+
+    Operands come before the ops that use them and the ops of a region before the op that has it, so a rule
+    sees operands that are rewritten already; what it builds is visited next. Ops whose results are unused and
+    that have no effect are removed. New ops get the fused location of the ops that the rule's term matched.
+    Raises `RewriteLimitError` when rules undo each other.
+    """
+    return Rewriter(root, rules).run()
+
+
+def _is_unused(op: Operation) -> bool:
+    return all(result.first_use is None for result in op.results)
+
+
+def _reverse_post_order(root: Operation) -> list[Operation]:
+    """The ops inside `root`, last first; an op comes before those inside it."""
+    order: list[Operation] = []
+    # Where to go on in each block that is open, innermost last.
+    places = _last_ops(root)
+    while places:
+        op = places.pop()
+        while op is not None:
+            order.append(op)
+            if op.regions:
+                places.append(op.prev_op)
+                places += _last_ops(op)
+                break
+            op = op.prev_op
+    return order
+
+
+def _last_ops(op: Operation) -> list[Operation | None]:
+    return [block.last_op for region in op.regions for block in region.blocks]
