@@ -76,9 +76,11 @@ def stage_index(name: str) -> int:
 
 
 def stages_between(after: str = "", to: str = "") -> Sequence[Stage]:
-    """The stages to run on a program in the form `after`, up to and including `to`."""
+    """The stages to run on a program in the form `after`, up to and including `to`. Raises `ValueError`."""
     first = stage_index(after) + 1 if after else 0
     last = stage_index(to) + 1 if to else len(STAGES)
+    if first > last:
+        raise ValueError(f"stage '{to}' comes before '{after}', the form that the input has")
     return STAGES[first:last]
 
 

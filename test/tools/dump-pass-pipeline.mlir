@@ -5,3 +5,15 @@
 
 // CHECK: {{^}}builtin.module(func.func(cse,dce),canonicalize){{$}}
 func.func @f() { func.return }
+
+// A named pipeline is shown as what it stands for. Its options may be left out, and it goes on from any stage.
+// RUN: uop-opt %s --dump-pass-pipeline --uop-to-cuda='after=torch to=partition' 2>&1 >%t | filecheck %s --check-prefix=NAMED
+// RUN: uop-opt --dump-pass-pipeline -p 'uop-to-cuda{after=torch to=uop},uop-to-cuda{after=uop to=partition}' %s 2>&1 >%t | filecheck %s --check-prefix=NAMED
+// RUN: uop-opt --dump-pass-pipeline --uop-to-cuda=to=torch %s 2>&1 >%t | filecheck %s --check-prefix=NOTHING
+// NAMED: {{^}}builtin.module(convert-torch-to-uop,uop-simplify,uop-partition){{$}}
+// NOTHING: {{^}}builtin.module(){{$}}
+
+// RUN: not uop-opt %s --uop-to-cuda=to=cuda 2>&1 | filecheck %s --check-prefix=STAGE
+// STAGE: --uop-to-cuda:1:1: error: pipeline 'uop-to-cuda': unknown stage 'cuda' (the stages are torch, uop, partition, range, loop, tile, gpu-kernel)
+// RUN: not uop-opt %s --uop-to-cuda=archs=sm_80 2>&1 | filecheck %s --check-prefix=OPTION
+// OPTION: --uop-to-cuda:1:13: error: pipeline 'uop-to-cuda' has no option 'archs' (its options: arch, after, to); did you mean 'arch'?

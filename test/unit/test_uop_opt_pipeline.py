@@ -230,6 +230,8 @@ def test_a_pipeline_goes_on_from_any_stage() -> None:
         rest = uop_to_cuda(CompileOptions(after=stage.name))
         assert ",".join(part for part in (first, rest) if part) == everything
     assert [stage.name for stage in stages_between("range", "tile")] == ["loop", "tile"]
+    with pytest.raises(ValueError, match="stage 'loop' comes before 'tile'"):
+        stages_between("tile", "loop")
 
 
 def test_an_unknown_stage_lists_the_stages() -> None:
