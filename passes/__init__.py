@@ -9,6 +9,7 @@ from xdsl.passes import ModulePass
 PASSES: dict[str, tuple[str, str]] = {
     "choose-schedule": ("loop", "ChooseSchedulePass"),
     "convert-loop-to-tile": ("loop", "ConvertLoopToTilePass"),
+    "convert-tile-to-gpu-kernel": ("tile", "ConvertTileToGPUKernelPass"),
     "convert-torch-to-uop": ("torch", "ConvertTorchToUopPass"),
     "convert-uop-to-loop": ("uop", "ConvertUOpToLoopPass"),
     "tile-drop-masks": ("tile", "TileDropMasksPass"),

@@ -335,7 +335,7 @@ class _KernelPrinter:
         if memory_space(type) == "shared":
             self.line(f"__shared__ __align__(16) {c_type} {self.names.define(op.result)}[{span_of(type)}];", op)
         else:
-            shape = "".join(f"[{extent}]" for extent in type.get_shape() or (1,))
+            shape = "".join(f"[{extent}]" for extent in type.get_shape())
             self.line(f"__align__(16) {c_type} {self.names.define(op.result)}{shape};", op)
 
     def load(self, op: gpu_kernel.LoadOp) -> None:

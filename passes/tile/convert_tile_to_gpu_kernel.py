@@ -1,0 +1,165 @@
+"""convert-tile-to-gpu-kernel: everything that tile form leaves open is decided."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import MemRefType, ModuleOp
+from xdsl.ir import Block, Operation, Region
+from xdsl.passes import ModulePass
+
+from ...dialects import gpu_kernel
+from ...dialects.loop import ForOp, YieldOp
+from ...dialects.tile import AxisOp, MmaOp, ReadOp, ReduceAcrossOp, StageOp, WriteOp
+from ...dialects.types import element_count, shape_of
+from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, ExpandOp, KernelOp, ReduceAxisOp
+from ...rewriting.diagnostics import PassError
+from ...rewriting.locations import UNKNOWN
+from .lower.accesses import lower_read, lower_write
+from .lower.barriers import BarrierPlan
+from .lower.grid import Grid
+from .lower.indices import Indices
+from .lower.loops import lower_loop
+from .lower.lowering import Lowering
+from .lower.reductions import lower_reduce_across, lower_reduce_axis, uses_shared_memory
+from .lower.scopes import Scope
+from .lower.stages import StageGroup
+from .lower.values import Values
+
+
+@dataclass(frozen=True)
+class ConvertTileToGPUKernelPass(ModulePass):
+    """Tile form (`uop.kernel` with a schedule) → `gpu_kernel.kernel`, for an architecture.
+
+    - Block and thread axes become digits of the block's and the thread's number.
+    - Buffers become flat. Indices are linear forms with bounds: they fold, divide by truncation where the dividend is
+      certainly not negative, and stand outside of the loops in which they do not change.
+    - Vectors become register arrays under unrolled loops, where they are read, carried, reduced, or used more than once; all
+      other elements are computed where they are used.
+    - Stages become copies by all threads, in vectors as wide as divisibility proves; with several buffers they run ahead of
+      their loop. Barriers stand where shared memory would be read too early or overwritten too soon, and nowhere else.
+    - Reductions over threads become shuffles, and shared memory for what is beyond a warp.
+
+    Leaves alone: the program, kernels without a schedule. Refused: `tile.mma`, schedules that ask for more threads or blocks
+    than the architecture has, slabs that do not fit its shared memory.
+    """
+
+    name = "convert-tile-to-gpu-kernel"
+
+    arch: str = gpu_kernel.DEFAULT_ARCHITECTURE
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        arch = gpu_kernel.ARCHITECTURES.get(self.arch)
+        if arch is None:
+            raise PassError(
+                f"{self.arch} is no known architecture", None, f"one of {', '.join(gpu_kernel.ARCHITECTURES)}"
+            )
+        for kernel in list(op.ops):
+            if isinstance(kernel, KernelOp) and kernel.schedule is not None:
+                op.body.block.insert_op_before(_lower_kernel(kernel, arch), kernel)
+                op.body.block.erase_op(kernel)
+
+
+def _lower_kernel(kernel: KernelOp, arch: gpu_kernel.Architecture) -> gpu_kernel.KernelOp:
+    arguments = kernel.body.block.args
+    types: list[MemRefType] = []
+    for argument in arguments:
+        if not isinstance(argument.type, MemRefType):
+            raise PassError(
+                f"kernel @{kernel.sym_name.data} takes {argument.type}: it is not in tile form", kernel, _HELP
+            )
+        types.append(MemRefType(argument.type.element_type, [element_count(argument.type.get_shape())]))
+    block = Block(arg_types=types)
+    root = Scope(block)
+    root.location = kernel.location
+    indices = Indices(root)
+    values = Values(indices)
+    grid = Grid(kernel, arch, root, indices)
+    lowering = Lowering(kernel, arch, root, indices, values, grid)
+    for old, new in zip(arguments, block.args, strict=True):
+        new.name_hint = old.name_hint
+        lowering.buffers[old] = new
+    for axis in kernel.body.block.ops:
+        if isinstance(axis, AxisOp):
+            _lower_axis(lowering, axis)
+    lowering.barriers = BarrierPlan(kernel.body.block, partial(uses_shared_memory, grid)).ops
+    _lower_block(lowering, root, kernel.body.block)
+
+    lowered = gpu_kernel.KernelOp.of(
+        kernel.sym_name.data,
+        Region(block),
+        outputs=_output_count(kernel),
+        grid=grid.blocks,
+        block=grid.threads,
+        arch=arch.name,
+        index_bits=64 if indices.wide or any(element_count(shape_of(type)) >= 2**31 for type in types) else 32,
+    )
+    lowered.location = kernel.location
+    lowered.attributes.update(kernel.attributes)
+    if lowered.shared_bytes > arch.static_shared_bytes:
+        raise PassError(
+            f"kernel @{kernel.sym_name.data} needs {lowered.shared_bytes} bytes of shared memory, "
+            f"a kernel declares at most {arch.static_shared_bytes}",
+            kernel,
+            "stage less, with fewer buffers or smaller tiles",
+        )
+    return lowered
+
+
+_HELP = "run convert-loop-to-tile first"
+
+
+def _output_count(kernel: KernelOp) -> int:
+    """Outputs come first among the arguments: they are those that are written."""
+    written = {op.buffer for op in kernel.body.walk() if isinstance(op, WriteOp)}
+    return max((argument.index + 1 for argument in kernel.body.block.args if argument in written), default=0)
+
+
+def _lower_axis(lowering: Lowering, op: AxisOp) -> None:
+    shape = shape_of(op.result.type)
+    if shape:
+        for dimension, extent in enumerate(shape):
+            if extent != 1:
+                lowering.values.dimension_names.setdefault(dimension, op.result.name_hint or "r")
+        return
+    position = lowering.grid.bind(op).position
+    lowering.values.known[op.result] = position
+    if position.constant == 0 and list(position.terms.values()) == [1]:
+        (value,) = position.terms
+        value.name_hint = op.result.name_hint
+
+
+def _lower_block(lowering: Lowering, scope: Scope, block: Block) -> None:
+    stages = StageGroup(lowering, scope)
+    for op in block.ops:
+        stages.close_before(op)
+        with scope.at(scope.location if op.location == UNKNOWN else op.location):
+            _lower_op(lowering, scope, op, stages)
+    stages.close_before(None)
+
+
+def _lower_op(lowering: Lowering, scope: Scope, op: Operation, stages: StageGroup) -> None:
+    match op:
+        case AluOp() | CastOp() | BitcastOp():
+            lowering.values.keep(scope, op)
+        case AxisOp() | ConstOp() | ExpandOp() | YieldOp():
+            pass
+        case ReadOp():
+            lower_read(lowering, scope, op)
+        case WriteOp():
+            lower_write(lowering, scope, op)
+        case StageOp():
+            if op.result not in lowering.slots:
+                stages.add(op)
+        case ForOp():
+            lower_loop(lowering, scope, op, _lower_block)
+        case ReduceAxisOp():
+            lower_reduce_axis(lowering, scope, op)
+        case ReduceAcrossOp():
+            lower_reduce_across(lowering, scope, op)
+        case MmaOp():
+            raise PassError("tile.mma is not lowered yet", op, "choose a schedule without mma factors")
+        case _:
+            raise PassError(f"{op.name} is no op of tile form", op, _HELP)

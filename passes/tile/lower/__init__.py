@@ -1,0 +1,1 @@
+"""The parts of convert-tile-to-gpu-kernel: how each construct of tile form becomes hardware primitives."""

@@ -1,0 +1,121 @@
+"""tile.read and tile.write → loads and stores of flat buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import MemRefType, VectorType
+from xdsl.ir import Attribute, SSAValue
+
+from ....dialects.gpu_kernel import LoadOp, StoreOp
+from ....dialects.layouts import SwizzleAttr, strides_of
+from ....dialects.tile import ReadOp, WriteOp
+from ....dialects.types import element_of, shape_of
+from ....dialects.uop import constant_value
+from ..linear import LinearForm
+from .indices import ZERO, Indices
+from .lowering import Lowering
+from .scopes import Scope
+from .values import Place, is_one_element
+
+
+def flat_index(indices: Indices, scope: Scope, type: MemRefType, place: Sequence[LinearForm]) -> LinearForm:
+    """Where the element at `place` lies in memory of this type and layout, in elements."""
+    if isinstance(type.layout, SwizzleAttr):
+        return _swizzled_index(indices, scope, type, type.layout, place)
+    total = ZERO
+    for coordinate, stride in zip(place, strides_of(type), strict=True):
+        total += coordinate * stride
+    return total
+
+
+def _swizzled_index(
+    indices: Indices, scope: Scope, type: MemRefType, swizzle: SwizzleAttr, place: Sequence[LinearForm]
+) -> LinearForm:
+    """As `SwizzleAttr.column`: the units of a row are permuted by exclusive or with bits of the row's number."""
+    unit, chunks = swizzle.unit.data, swizzle.chunks.data
+    row_length = type.get_shape()[-1]
+    row_start, column = ZERO, place[-1]
+    for coordinate, stride in zip(place[:-1], strides_of(type), strict=False):
+        row_start += coordinate * stride
+    row = ZERO
+    for coordinate, stride in zip(place[:-1], strides_of(type), strict=False):
+        row += coordinate * (stride // row_length)
+    bits = indices.remainder(scope, indices.quotient(scope, row, max(1, 8 // chunks)), min(chunks, 8))
+    chunk = indices.quotient(scope, column, unit)
+    permuted = scope.alu("xor", indices.value(scope, chunk), indices.value(scope, bits))
+    moved = indices.leaf(permuted, (0, chunks - 1))
+    return row_start + moved * unit + indices.remainder(scope, column, unit)
+
+
+def _address(
+    lowering: Lowering, scope: Scope, buffer: SSAValue, coordinates: Sequence[SSAValue], place: Place
+) -> list[SSAValue]:
+    forms: list[LinearForm] = []
+    for form in lowering.values.elements(scope, coordinates, place):
+        assert isinstance(form, LinearForm)
+        forms.append(form)
+    assert isinstance(buffer.type, MemRefType)
+    total = flat_index(lowering.indices, scope, buffer.type, forms) + lowering.slots.get(buffer, ZERO)
+    return [lowering.indices.value(scope, total)]
+
+
+def _mask(lowering: Lowering, scope: Scope, mask: SSAValue | None, place: Place) -> SSAValue | None:
+    """The mask at one place; None where it is known to hold."""
+    if mask is None:
+        return None
+    (condition,) = lowering.values.scalars(scope, [mask], place)
+    return None if constant_value(condition) is True else condition
+
+
+def lower_read(lowering: Lowering, scope: Scope, op: ReadOp) -> None:
+    """A scalar becomes one load, a tile a register array that unrolled loops fill."""
+    values = lowering.values
+    buffer, type = lowering.buffers[op.buffer], op.result.type
+    shape = shape_of(type)
+    hint = op.result.name_hint or f"{(op.buffer.name_hint or 'v').removesuffix('_s')}_r"
+    if is_one_element(op.result):
+        place = [ZERO] * len(shape)
+        mask = _mask(lowering, scope, op.mask, place)
+        loaded = scope.insert(LoadOp.of(buffer, _address(lowering, scope, op.buffer, op.indices, place), mask)).result
+        loaded.name_hint = hint
+        values.known[op.result] = loaded
+        return
+    width = 1 if op.vector is None else op.vector.value.data
+    moved = moved_type(element_of(type), width)
+    array = values.array_of(scope, op.result, hint)
+    with values.nest(scope, shape, width) as (inner, place):
+        mask = _mask(lowering, inner, op.mask, place)
+        address = _address(lowering, inner, op.buffer, op.indices, place)
+        loaded = inner.insert(LoadOp.of(buffer, address, mask, moved)).result
+        inner.insert(StoreOp.of(loaded, array, values.array_place(inner, op.result, place)))
+    values.arrays[op.result] = array
+
+
+def lower_write(lowering: Lowering, scope: Scope, op: WriteOp) -> None:
+    """Elements are stored as they are computed; those of vector stores are put side by side in registers first."""
+    values = lowering.values
+    buffer, type = lowering.buffers[op.buffer], op.value.type
+    width = 1 if op.vector is None else op.vector.value.data
+    array = None
+    if width > 1:
+        array = values.arrays.get(op.value)
+        if array is None:
+            array = values.array_of(scope, op.value, f"{op.buffer.name_hint or 'out'}_r")
+            values.fill(scope, op.value, array)
+    with values.nest(scope, shape_of(type), width) as (inner, place):
+        mask = _mask(lowering, inner, op.mask, place)
+        if array is None:
+            (value,) = values.scalars(inner, [op.value], place)
+        else:
+            load = LoadOp.of(
+                array, values.array_place(inner, op.value, place), None, moved_type(element_of(type), width)
+            )
+            value = inner.insert(load).result
+        address = _address(lowering, inner, op.buffer, op.indices, place)
+        inner.insert(StoreOp.of(value, buffer, address, mask))
+
+
+def moved_type(element: Attribute, width: int) -> Attribute:
+    """What one instruction moves: a scalar, or `width` elements side by side."""
+    return element if width == 1 else VectorType(element, [width])

@@ -1,0 +1,70 @@
+"""Where all threads must have arrived before shared memory is overwritten."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from ....dialects.loop import ForOp
+from ....dialects.tile import ReadOp, ReduceAcrossOp, StageOp
+from .pipelines import pipelined_stages
+from .stages import VALUE_OPS
+
+Read = frozenset[SSAValue | Operation]
+"""Slabs, and the scratch arrays of reductions, that some thread may still read: those read since the last barrier."""
+
+
+class BarrierPlan:
+    """The ops in front of whose writes a barrier must stand: a slab or a scratch array may still be read there.
+
+    Found by following each block to the end, and each loop until what is read at its end is what is read at its begin.
+    Reads see what was written because a barrier stands behind every write: behind a group of stages, inside a reduction, at
+    the top of a loop whose slabs are copied ahead.
+    """
+
+    def __init__(self, block: Block, uses_shared_memory: Callable[[ReduceAcrossOp], bool]):
+        self.ops: set[Operation] = set()
+        self._uses_shared_memory = uses_shared_memory
+        self._follow(block, frozenset())
+
+    def _follow(self, block: Block, read: Read) -> Read:
+        """What may still be read behind the block when `read` may be in front of it."""
+        copying = False
+        for op in block.ops:
+            if copying and not isinstance(op, (StageOp, *VALUE_OPS)):
+                copying, read = False, frozenset()
+            if isinstance(op, StageOp):
+                if op not in self._ahead(op):
+                    read = self._write(op, {op.result}, read)
+                    copying = True
+            elif isinstance(op, ReadOp):
+                if isinstance(op.buffer.owner, StageOp):
+                    read |= {op.buffer}
+            elif isinstance(op, ReduceAcrossOp):
+                if self._uses_shared_memory(op):
+                    self._write(op, {op}, read)
+                    read = frozenset((op,))
+            elif isinstance(op, ForOp):
+                read = self._follow_loop(op, read)
+        return frozenset() if copying else read
+
+    def _ahead(self, op: StageOp) -> list[StageOp]:
+        loop = op.parent_op()
+        return pipelined_stages(loop) if isinstance(loop, ForOp) else []
+
+    def _follow_loop(self, op: ForOp, read: Read) -> Read:
+        if ahead := pipelined_stages(op):
+            read = self._write(op, {stage.result for stage in ahead}, read)
+            behind = self._follow(op.body.block, frozenset())
+            return behind if op.axis.extent.data else read
+        while True:
+            around = read | self._follow(op.body.block, read)
+            if around == read:
+                return read
+            read = around
+
+    def _write(self, op: Operation, written: set[SSAValue | Operation] | set[SSAValue], read: Read) -> Read:
+        if not read.isdisjoint(written):
+            self.ops.add(op)
+        return frozenset() if op in self.ops else read

@@ -1,0 +1,224 @@
+"""The copy of a slab to shared memory by all threads of a block, in vectors as wide as divisibility proves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from math import prod
+
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import SSAValue
+
+from ....dialects.gpu_kernel import AsyncCopyOp, ForOp, IfOp, LoadOp, StoreOp
+from ....dialects.layouts import SwizzleAttr, span_of, strides_of
+from ....dialects.tile import StageOp
+from ....dialects.types import byte_width, is_bool, packed_strides
+from ....dialects.uop import constant_value
+from ..linear import LinearForm, linear_form
+from .accesses import flat_index, moved_type
+from .indices import ZERO, Indices, is_multiple
+from .lowering import Lowering
+from .scopes import Scope
+
+ALIGNMENT = 16
+"""Bytes; buffers and shared arrays begin at multiples of it."""
+
+MOST_UNROLLED_STEPS = 16
+"""Copies of one thread that are written out; more stay a loop."""
+
+VECTOR_SIZES = (1, 2, 4, 8, 16)
+"""Bytes that one load or store moves."""
+
+_ODD = LinearForm({}, 1)
+"""Stands for an origin that may be any number: no vector but of one element begins there."""
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """One dimension of the box that a stage copies.
+
+    origin: where the box begins in the buffer. checks: comparisons that say whether a coordinate is inside the buffer.
+    """
+
+    extent: int
+    origin: LinearForm
+    buffer_extent: int
+    source_stride: int
+    target_stride: int
+    checks: tuple[str, ...]
+
+
+def slab_span(slab: MemRefType) -> int:
+    """Elements from one copy of a slab to the next: each begins at a multiple of `ALIGNMENT` bytes."""
+    unit = max(1, ALIGNMENT // byte_width(slab.element_type))
+    return -(-span_of(slab) // unit) * unit
+
+
+def _box(op: StageOp, origins: Sequence[LinearForm]) -> list[Dimension]:
+    """The box that a stage copies from `origins`. What is checked is decided for all places of the stage's loops."""
+    buffer, slab = op.buffer.type, op.result.type
+    assert isinstance(buffer, MemRefType) and isinstance(slab, MemRefType)
+    return [
+        Dimension(extent, origin, buffer_extent, source_stride, target_stride, _checks(begin, extent, buffer_extent))
+        for begin, origin, extent, buffer_extent, source_stride, target_stride in zip(
+            op.origin,
+            origins,
+            slab.get_shape(),
+            buffer.get_shape(),
+            packed_strides(buffer.get_shape()),
+            strides_of(slab),
+            strict=True,
+        )
+    ]
+
+
+def _checks(origin: SSAValue, extent: int, buffer_extent: int) -> tuple[str, ...]:
+    form = linear_form(origin)
+    low, high = (-1, buffer_extent) if form is None else form.bounds()
+    checks = (("ge", low < 0), ("lt", high + extent > buffer_extent))
+    return tuple(name for name, needed in checks if needed)
+
+
+def vector_width(op: StageOp, sizes: Sequence[int]) -> int | None:
+    """Elements that can be moved at once in one of these sizes, in bytes; None when not even one can.
+
+    Both places must be multiples of the vector, and a vector must lie inside the buffer or outside.
+    """
+    slab = op.result.type
+    assert isinstance(slab, MemRefType)
+    forms = [linear_form(origin) for origin in op.origin]
+    # An origin that is no linear form may be any number.
+    box = _box(op, [_ODD if form is None else form for form in forms])
+    element_bytes = byte_width(slab.element_type)
+    for size in sorted(sizes, reverse=True):
+        width = size // element_bytes
+        if width == 1 and size == element_bytes:
+            return 1
+        if width > 1 and size % element_bytes == 0 and _moves_in_vectors(box, slab, width):
+            return width
+    return None
+
+
+def _moves_in_vectors(box: Sequence[Dimension], slab: MemRefType, width: int) -> bool:
+    if not box or is_bool(slab.element_type):
+        return False
+    last, outer = box[-1], box[:-1]
+    if last.extent % width or not is_multiple(last.origin, width):
+        return False
+    if last.checks and last.buffer_extent % width:
+        return False
+    if isinstance(slab.layout, SwizzleAttr) and slab.layout.unit.data % width:
+        return False
+    rows = [dimension for dimension in outer if dimension.extent > 1]
+    return all(is_multiple(d.origin * d.source_stride, width) for d in outer) and all(
+        d.source_stride % width == 0 and d.target_stride % width == 0 for d in rows
+    )
+
+
+def copy_slab(lowering: Lowering, scope: Scope, op: StageOp, slot: LinearForm, width: int, asynchronous: bool) -> None:
+    """All threads together copy the box of `op` to its shared array, from element `slot` on, in vectors of `width`
+    elements; 0 where it is outside the buffer. Neighbouring threads move neighbouring vectors of a row."""
+    indices, slab = lowering.indices, op.result.type
+    assert isinstance(slab, MemRefType)
+    origins: list[LinearForm] = []
+    for origin in lowering.values.elements(scope, op.origin):
+        assert isinstance(origin, LinearForm)
+        origins.append(origin)
+    box = _box(op, origins)
+    if not isinstance(slab.layout, SwizzleAttr):
+        box = _merged(box)
+    count = prod(dimension.extent for dimension in box) // width
+    if count == 0:
+        return
+    buffer, array = lowering.buffers[op.buffer], lowering.buffers[op.result]
+    with _vectors(lowering, scope, count) as (inner, number):
+        place = _coordinates(indices, inner, box, number, width)
+        mask = _inside(indices, inner, box, place)
+        source, target = ZERO, slot
+        for dimension, coordinate in zip(box, place, strict=True):
+            source += (dimension.origin + coordinate) * dimension.source_stride
+            target += coordinate * dimension.target_stride
+        if isinstance(slab.layout, SwizzleAttr):
+            target = slot + flat_index(indices, inner, slab, place)
+        source_index, target_index = indices.value(inner, source), indices.value(inner, target)
+        if asynchronous:
+            inner.insert(AsyncCopyOp.of(buffer, source_index, array, target_index, width, mask))
+        else:
+            load = LoadOp.of(buffer, [source_index], mask, moved_type(slab.element_type, width))
+            inner.insert(StoreOp.of(inner.insert(load).result, array, [target_index]))
+
+
+def _merged(box: Sequence[Dimension]) -> list[Dimension]:
+    """The box with neighbouring dimensions that lie one after the other on both sides as one, without those of extent 1."""
+    merged: list[Dimension] = []
+    for inner in box:
+        outer = merged[-1] if merged else None
+        if outer is not None and not outer.checks and not inner.checks and _follow(outer, inner):
+            # The outer origin, in elements of the inner dimension.
+            origin = outer.origin * (outer.source_stride // inner.source_stride) + inner.origin
+            merged[-1] = replace(inner, extent=outer.extent * inner.extent, origin=origin)
+        else:
+            merged.append(inner)
+    return merged
+
+
+def _follow(outer: Dimension, inner: Dimension) -> bool:
+    return outer.extent == 1 or (
+        outer.source_stride == inner.extent * inner.source_stride
+        and outer.target_stride == inner.extent * inner.target_stride
+    )
+
+
+@contextmanager
+def _vectors(lowering: Lowering, scope: Scope, count: int) -> Iterator[tuple[Scope, LinearForm]]:
+    """Where the threads share `count` vectors: the number of the one to move, thread by thread."""
+    indices, threads, thread = lowering.indices, lowering.grid.threads, lowering.grid.thread
+    if count % threads == 0:
+        steps = count // threads
+        if steps == 1:
+            yield scope, thread
+            return
+        loop = ForOp.of(indices.constant(0), steps, 1, unroll=0 if steps <= MOST_UNROLLED_STEPS else None)
+        loop.index.name_hint = "u"
+        with scope.inside(loop, loop.body.block) as inner:
+            yield inner, indices.leaf(loop.index, (0, steps - 1)) * threads + thread
+        return
+    if count < threads:
+        branch = IfOp.of(indices.compare(scope, "lt", thread, LinearForm({}, count)))
+        with scope.inside(branch, branch.then.block) as inner:
+            yield inner, thread
+        return
+    loop = ForOp.of(indices.value(scope, thread), count, threads)
+    loop.index.name_hint = "e"
+    with scope.inside(loop, loop.body.block) as inner:
+        yield inner, indices.leaf(loop.index, (0, count - 1))
+
+
+def _coordinates(
+    indices: Indices, scope: Scope, box: Sequence[Dimension], number: LinearForm, width: int
+) -> list[LinearForm]:
+    """Coordinates in the box of vector `number`, in row-major order."""
+    extents = [dimension.extent for dimension in box]
+    extents[-1] //= width
+    coordinates: list[LinearForm] = []
+    for extent in reversed(extents[1:]):
+        coordinates.append(indices.remainder(scope, number, extent))
+        number = indices.quotient(scope, number, extent)
+    coordinates.append(number)
+    coordinates.reverse()
+    coordinates[-1] = coordinates[-1] * width
+    return coordinates
+
+
+def _inside(indices: Indices, scope: Scope, box: Sequence[Dimension], local: Sequence[LinearForm]) -> SSAValue | None:
+    """Whether a place of the box is inside the buffer; None where it always is."""
+    inside: SSAValue | None = None
+    for dimension, coordinate in zip(box, local, strict=True):
+        for check in dimension.checks:
+            limit = LinearForm({}, dimension.buffer_extent if check == "lt" else 0)
+            condition = indices.compare(scope, check, dimension.origin + coordinate, limit)
+            if constant_value(condition) is True:
+                continue
+            inside = condition if inside is None else scope.alu("and", inside, condition)
+    return inside

@@ -1,0 +1,128 @@
+"""How the blocks and threads of a schedule are numbered, and where a thread stands along each axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from ....dialects.axes import THREAD_KINDS, AxisKind
+from ....dialects.gpu_kernel import Architecture, BlockIdOp, ThreadIdOp
+from ....dialects.tile import AxisOp
+from ....dialects.types import index
+from ....dialects.uop import KernelOp
+from ....rewriting.diagnostics import PassError
+from ..linear import LinearForm
+from .indices import ZERO, Indices
+from .scopes import Scope
+
+
+@dataclass(frozen=True)
+class Digit:
+    """One factor in the mixed-radix number of a thread: `number ÷ stride mod extent`."""
+
+    axis: str
+    extent: int
+    kind: AxisKind
+    stride: int
+    position: LinearForm
+
+
+class Grid:
+    """The launch of a kernel: `blocks` along x, y, z, and `threads` of a block.
+
+    Threads are numbered over all warp, thread and lane factors in the schedule's order, the last the fastest; blocks over
+    block factors. Up to three block factors become the dimensions of the grid, the last x; more become one number.
+    """
+
+    def __init__(self, kernel: KernelOp, arch: Architecture, scope: Scope, indices: Indices):
+        assert kernel.schedule is not None
+        schedule = kernel.schedule.data
+        if unsupported := schedule.of_kinds((AxisKind.MMA,)):
+            raise PassError(
+                f"axis {unsupported[0][0]} has an mma factor, and matrix instructions are not lowered yet",
+                kernel,
+                "choose a schedule without mma factors",
+            )
+
+        def factors(kinds: Sequence[AxisKind]) -> list[tuple[str, int, AxisKind]]:
+            found = schedule.of_kinds(kinds)
+            return [(axis, factor.extent, factor.kind) for axis, _, factor in found if factor.extent > 1]
+
+        threads = factors(THREAD_KINDS)
+        self.threads: int = prod(extent for _, extent, _ in threads)
+        if self.threads > arch.threads:
+            raise PassError(
+                f"the schedule asks for {self.threads} threads in a block, {arch.name} has at most {arch.threads}",
+                kernel,
+                "make thread, warp or lane factors smaller",
+            )
+        self.thread = ZERO
+        if self.threads > 1:
+            thread_id = scope.pure(ThreadIdOp, (), (index,)).result
+            thread_id.name_hint = "tid"
+            self.thread = indices.leaf(thread_id, (0, self.threads - 1))
+        self.digits = _digits(scope, indices, threads, self.thread)
+        self.blocks, self._block_digits = _grid(kernel, arch, scope, indices, factors((AxisKind.BLOCK,)))
+        self._unbound = [*self.digits, *self._block_digits]
+        self._bound: dict[AxisOp, Digit] = {}
+
+    def bind(self, op: AxisOp) -> Digit:
+        """The factor that a `tile.axis` stands for: of several alike, they stand in the schedule's order."""
+        if op not in self._bound:
+            wanted = (op.axis.axis.data, op.extent, op.axis.axis_kind)
+            for digit in self._unbound:
+                if (digit.axis, digit.extent, digit.kind) == wanted:
+                    self._unbound.remove(digit)
+                    self._bound[op] = digit
+                    break
+            else:
+                raise PassError(
+                    f"the kernel's schedule has no factor for axis {wanted[0]} = {wanted[1]} {wanted[2]}",
+                    op,
+                    "tile form and its schedule belong together: convert the kernel's loop form again",
+                )
+        return self._bound[op]
+
+
+def _digits(
+    scope: Scope, indices: Indices, factors: Sequence[tuple[str, int, AxisKind]], number: LinearForm
+) -> list[Digit]:
+    digits: list[Digit] = []
+    stride = prod(extent for _, extent, _ in factors)
+    for axis, extent, kind in factors:
+        stride //= extent
+        position = indices.remainder(scope, indices.quotient(scope, number, stride), extent)
+        digits.append(Digit(axis, extent, kind, stride, position))
+    return digits
+
+
+def _grid(
+    kernel: KernelOp,
+    arch: Architecture,
+    scope: Scope,
+    indices: Indices,
+    factors: Sequence[tuple[str, int, AxisKind]],
+) -> tuple[tuple[int, int, int], list[Digit]]:
+    def block_id(dimension: str, extent: int) -> LinearForm:
+        op = BlockIdOp.of(dimension)
+        value = scope.pure(BlockIdOp, (), (index,), op.properties).result
+        value.name_hint = value.name_hint or "block"
+        return indices.leaf(value, (0, extent - 1))
+
+    extents = [extent for _, extent, _ in factors]
+    sizes = [*reversed(extents), 1, 1, 1][: max(3, len(extents))]
+    if len(factors) <= 3 and all(size <= limit for size, limit in zip(sizes, arch.grid, strict=True)):
+        digits = [
+            Digit(axis, extent, kind, 1, block_id(dimension, extent))
+            for (axis, extent, kind), dimension in zip(factors, "zyx"[3 - len(factors) :], strict=True)
+        ]
+        return (sizes[0], sizes[1], sizes[2]), digits
+    blocks = prod(extents)
+    if blocks > arch.grid[0]:
+        raise PassError(
+            f"the schedule asks for {blocks} blocks, {arch.name} launches at most {arch.grid[0]}",
+            kernel,
+            "let each block do more: larger thread, register or loop factors",
+        )
+    return (blocks, 1, 1), _digits(scope, indices, factors, block_id("x", blocks))

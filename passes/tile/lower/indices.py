@@ -1,0 +1,240 @@
+"""Index arithmetic of a kernel: linear forms with bounds, built as ops where a value is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import gcd
+
+from xdsl.dialects.builtin import i1
+from xdsl.ir import SSAValue
+
+from ....dialects.types import index
+from ....dialects.uop import constant_value
+from ..linear import LinearForm
+from .scopes import Scope
+
+Bounds = tuple[int, int]
+"""Least and greatest value."""
+
+ZERO = LinearForm({})
+
+_FITS_32_BITS = range(-(2**31), 2**31)
+
+_COMPARISONS: dict[str, Callable[[int, int], bool | None]] = {
+    # (least, greatest) difference of the operands → the result, None where it depends.
+    "lt": lambda low, high: True if high < 0 else False if low >= 0 else None,
+    "le": lambda low, high: True if high <= 0 else False if low > 0 else None,
+    "gt": lambda low, high: True if low > 0 else False if high <= 0 else None,
+    "ge": lambda low, high: True if low >= 0 else False if high < 0 else None,
+    "eq": lambda low, high: True if low == high == 0 else False if low > 0 or high < 0 else None,
+    "ne": lambda low, high: False if low == high == 0 else True if low > 0 or high < 0 else None,
+}
+
+
+class Indices:
+    """The index values of one kernel.
+
+    A leaf of a form is a value of the kernel; its bounds are known unless it was read from memory.
+    wide: whether some index that was built may need more than 32 bits.
+    """
+
+    def __init__(self, root: Scope):
+        self.root = root
+        self.wide = False
+        self._bounds: dict[SSAValue, Bounds | None] = {}
+        self._serials: dict[SSAValue, int] = {}
+        self._constants: dict[int, SSAValue] = {}
+
+    # Forms.
+
+    def leaf(self, value: SSAValue, bounds: Bounds | None) -> LinearForm:
+        """The form of a value of the kernel; a constant where only one number is in its bounds."""
+        if value not in self._serials:
+            self._serials[value] = len(self._serials)
+            self._bounds[value] = bounds
+        if bounds is not None and bounds[0] == bounds[1]:
+            return LinearForm({}, bounds[0])
+        return LinearForm({value: 1})
+
+    def bounds(self, form: LinearForm) -> Bounds | None:
+        """The least and the greatest value; None when a leaf can be anything."""
+        low = high = form.constant
+        for leaf, coefficient in form.terms.items():
+            bounds = self._bounds[leaf]
+            if bounds is None:
+                return None
+            low += coefficient * bounds[coefficient < 0]
+            high += coefficient * bounds[coefficient > 0]
+        return low, high
+
+    def is_within(self, form: LinearForm, low: int, high: int) -> bool:
+        """Whether `low ≤ form ≤ high` is certain."""
+        bounds = self.bounds(form)
+        return bounds is not None and low <= bounds[0] and bounds[1] <= high
+
+    # Values.
+
+    def constant(self, number: int) -> SSAValue:
+        value = self._constants.get(number)
+        if value is None:
+            value = self._constants[number] = self.root.const(number, index)
+        return value
+
+    def value(self, scope: Scope, form: LinearForm) -> SSAValue:
+        """The form as a value; terms that change least often are added first, each sum as far out as it can stand."""
+        self._note(form)
+        total: SSAValue | None = None
+        for leaf, coefficient in sorted(
+            form.terms.items(), key=lambda term: (scope.of(term[0]).depth, self._serials[term[0]])
+        ):
+            if total is not None and coefficient == -1:
+                total = scope.alu("sub", total, leaf)
+                continue
+            term = leaf if coefficient == 1 else scope.alu("mul", leaf, self.constant(coefficient))
+            total = term if total is None else scope.alu("add", total, term)
+        if total is None:
+            return self.constant(form.constant)
+        if form.constant > 0:
+            return scope.alu("add", total, self.constant(form.constant))
+        if form.constant < 0:
+            return scope.alu("sub", total, self.constant(-form.constant))
+        return total
+
+    def _note(self, form: LinearForm) -> None:
+        """Whether the sum fits 32 bits, and every part of it."""
+        parts = [LinearForm({leaf: coefficient}) for leaf, coefficient in form.terms.items()]
+        for part in (form, LinearForm(form.terms), *parts):
+            bounds = self.bounds(part)
+            if bounds is not None and not (bounds[0] in _FITS_32_BITS and bounds[1] in _FITS_32_BITS):
+                self.wide = True
+
+    # Operations.
+
+    def quotient(self, scope: Scope, form: LinearForm, divisor: int) -> LinearForm:
+        """⌊form ÷ divisor⌋ for a positive divisor; truncating where the dividend is certainly not negative."""
+        whole, rest = _split(form, divisor)
+        bounds = self.bounds(rest)
+        if bounds is not None and bounds[0] // divisor == bounds[1] // divisor:
+            return whole + LinearForm({}, bounds[0] // divisor)
+        common, rest, _ = _reduced(rest, divisor)
+        divisor //= common
+        bounds = self.bounds(rest)
+        op = "truncdiv" if bounds is not None and bounds[0] >= 0 else "floordiv"
+        value = scope.alu(op, self.value(scope, rest), self.constant(divisor))
+        return whole + self.leaf(value, None if bounds is None else (bounds[0] // divisor, bounds[1] // divisor))
+
+    def remainder(self, scope: Scope, form: LinearForm, divisor: int) -> LinearForm:
+        """`form` modulo a positive divisor, in 0 … divisor − 1."""
+        _, rest = _split(form, divisor)
+        bounds = self.bounds(rest)
+        if bounds is not None and bounds[0] // divisor == bounds[1] // divisor:
+            return rest + LinearForm({}, -(bounds[0] // divisor) * divisor)
+        common, rest, left = _reduced(rest, divisor)
+        bounds = self.bounds(rest)
+        op = "truncmod" if bounds is not None and bounds[0] >= 0 else "floormod"
+        value = scope.alu(op, self.value(scope, rest), self.constant(divisor // common))
+        return self.leaf(value, (0, divisor // common - 1)) * common + LinearForm({}, left)
+
+    def compare(self, scope: Scope, name: str, first: LinearForm, second: LinearForm) -> SSAValue:
+        """A comparison; a constant where the bounds decide it."""
+        difference = first - second
+        bounds = self.bounds(difference)
+        if bounds is not None and (decided := _COMPARISONS[name](*bounds)) is not None:
+            return scope.const(decided, i1)
+        left = LinearForm({leaf: c for leaf, c in difference.terms.items() if c > 0})
+        right = LinearForm({leaf: -c for leaf, c in difference.terms.items() if c < 0})
+        if left.terms:
+            right += LinearForm({}, -difference.constant)
+        else:
+            left = LinearForm({}, difference.constant)
+        return scope.alu(name, self.value(scope, left), self.value(scope, right))
+
+    def alu(self, scope: Scope, name: str, operands: Sequence[LinearForm]) -> LinearForm:
+        """An ALU op of the semantics table with an index result."""
+        first, last = operands[0], operands[-1]
+        match name:
+            case "add":
+                return first + last
+            case "sub":
+                return first - last
+            case "neg":
+                return first * -1
+            case "mul" if not last.terms:
+                return first * last.constant
+            case "mul" if not first.terms:
+                return last * first.constant
+            case "floordiv" | "truncdiv" if self._divides(name, first, last):
+                return self.quotient(scope, first, last.constant)
+            case "floormod" | "truncmod" if self._divides(name, first, last):
+                return self.remainder(scope, first, last.constant)
+            case _:
+                pass
+        bounds = [self.bounds(operand) for operand in operands]
+        if name in ("floordiv", "floormod") and _at_least(bounds[0], 0) and _at_least(bounds[1], 1):
+            name = name.replace("floor", "trunc")
+        value = scope.alu(name, *(self.value(scope, operand) for operand in operands))
+        return self.leaf(value, _bounds_of(name, bounds))
+
+    def _divides(self, name: str, dividend: LinearForm, divisor: LinearForm) -> bool:
+        """Whether the op is a floor division, or the same as one, by a positive constant."""
+        if divisor.terms or divisor.constant <= 0:
+            return False
+        return name.startswith("floor") or _at_least(self.bounds(dividend), 0)
+
+    def where(self, scope: Scope, condition: SSAValue, first: LinearForm, second: LinearForm) -> LinearForm:
+        if (known := constant_value(condition)) is not None:
+            return first if known else second
+        value = scope.alu("where", condition, self.value(scope, first), self.value(scope, second))
+        bounds = self.bounds(first), self.bounds(second)
+        return self.leaf(value, _union(*bounds))
+
+
+def is_multiple(form: LinearForm, number: int) -> bool:
+    """Whether every value of the form is a multiple of `number`."""
+    return form.constant % number == 0 and all(c % number == 0 for c in form.terms.values())
+
+
+def _split(form: LinearForm, divisor: int) -> tuple[LinearForm, LinearForm]:
+    """(w, r) with form = w · divisor + r: every multiple of the divisor is in w."""
+    whole = {leaf: c // divisor for leaf, c in form.terms.items() if c % divisor == 0}
+    rest = {leaf: c for leaf, c in form.terms.items() if c % divisor}
+    return LinearForm(whole, form.constant // divisor), LinearForm(rest, form.constant % divisor)
+
+
+def _reduced(form: LinearForm, divisor: int) -> tuple[int, LinearForm, int]:
+    """(g, f, r) with form = g · f + r, 0 ≤ r < g, g a divisor of `divisor`: then ⌊form ÷ divisor⌋ = ⌊f ÷ (divisor ÷ g)⌋."""
+    common = gcd(divisor, *form.terms.values())
+    terms = {leaf: c // common for leaf, c in form.terms.items()}
+    return common, LinearForm(terms, form.constant // common), form.constant % common
+
+
+def _at_least(bounds: Bounds | None, number: int) -> bool:
+    return bounds is not None and bounds[0] >= number
+
+
+def _union(first: Bounds | None, second: Bounds | None) -> Bounds | None:
+    if first is None or second is None:
+        return None
+    return min(first[0], second[0]), max(first[1], second[1])
+
+
+def _bounds_of(name: str, bounds: Sequence[Bounds | None]) -> Bounds | None:
+    """Bounds of an op's result, where these follow simply from those of its operands."""
+    known = [pair for pair in bounds if pair is not None]
+    if len(known) < len(bounds):
+        return None
+    first, last = known[0], known[-1]
+    match name:
+        case "min":
+            return min(first[0], last[0]), min(first[1], last[1])
+        case "max":
+            return max(first[0], last[0]), max(first[1], last[1])
+        case "mul":
+            corners = [x * y for x in first for y in last]
+            return min(corners), max(corners)
+        case "truncdiv" if first[0] >= 0 and last[0] > 0:
+            return first[0] // last[1], first[1] // last[0]
+        case "truncmod" if first[0] >= 0 and last[0] > 0:
+            return 0, min(first[1], last[1] - 1)
+        case _:
+            return None

@@ -1,0 +1,117 @@
+"""loop.for → gpu_kernel.for: state lives in register arrays, slabs with several buffers are copied ahead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xdsl.ir import Block, SSAValue
+
+from ....dialects.axes import AxisKind
+from ....dialects.gpu_kernel import ForOp as GPUForOp
+from ....dialects.gpu_kernel import StoreOp
+from ....dialects.loop import ForOp
+from ....dialects.monoids import Number
+from ....dialects.types import element_of, shape_of
+from .lowering import Lowering
+from .pipelines import Pipeline
+from .scopes import Scope
+
+LowerBlock = Callable[[Lowering, Scope, Block], None]
+
+
+def lower_loop(lowering: Lowering, scope: Scope, op: ForOp, lower_block: LowerBlock) -> None:
+    """The loop with its state in arrays, which the body changes only when all new values are known."""
+    values = lowering.values
+    _begin_state(lowering, scope, op)
+    extent = op.axis.extent.data
+    unroll = 0 if op.axis.axis_kind is AxisKind.UNROLL else None
+    loop = GPUForOp.of(lowering.indices.constant(0), extent, 1, unroll)
+    loop.index.name_hint = op.index.name_hint
+    pipeline = Pipeline.of(lowering, op)
+    if pipeline is not None:
+        pipeline.begin(scope)
+    with scope.inside(loop, loop.body.block) as body:
+        values.known[op.index] = lowering.indices.leaf(loop.index, (0, max(extent - 1, 0)))
+        if pipeline is not None:
+            pipeline.step(body)
+        lower_block(lowering, body, op.body.block)
+        _change_state(lowering, body, op)
+
+
+def _begin_state(lowering: Lowering, scope: Scope, op: ForOp) -> None:
+    values = lowering.values
+    numbers: list[Number] = []
+    place = 0
+    for monoid in op.monoids.data:
+        types = [element_of(value.type) for value in op.carried[place : place + monoid.monoid.width]]
+        numbers += monoid.monoid.identity(types)
+        place += len(types)
+    for number, (carried, result) in enumerate(zip(op.carried, op.results, strict=True)):
+        init = op.inits[number] if op.inits else None
+        if init is not None and _continues_in_place(lowering, op, init):
+            array = values.arrays[init]
+        else:
+            array = values.array_of(scope, carried, carried.name_hint or "acc")
+            if init is not None:
+                values.fill(scope, init, array)
+            else:
+                _fill_constant(lowering, scope, carried, array, numbers[number])
+        values.arrays[carried] = values.arrays[result] = array
+
+
+def _continues_in_place(lowering: Lowering, op: ForOp, init: SSAValue) -> bool:
+    """Whether nobody reads the state that the loop continues but the loop, which begins once for each such state."""
+    owner = init.owner
+    block = owner if isinstance(owner, Block) else owner.parent
+    is_state = isinstance(owner, Block | ForOp)
+    return is_state and block is op.parent and init in lowering.values.arrays and len(list(init.uses)) == 1
+
+
+def _fill_constant(lowering: Lowering, scope: Scope, value: SSAValue, array: SSAValue, number: Number) -> None:
+    with lowering.values.nest(scope, shape_of(value.type)) as (inner, place):
+        constant = inner.const(number, element_of(value.type))
+        inner.insert(StoreOp.of(constant, array, lowering.values.array_place(inner, value, place)))
+
+
+def _change_state(lowering: Lowering, scope: Scope, op: ForOp) -> None:
+    """Store the yielded values: those of one shape together, once all are computed. A shape whose old state another one's
+    new values need waits for that one; where each waits for the other, all are computed aside first."""
+    values = lowering.values
+    groups: dict[tuple[int, ...], _Group] = {}
+    for state, new in zip(op.carried, op.yielded, strict=True):
+        if values.arrays.get(new) is not values.arrays[state]:
+            groups.setdefault(shape_of(state.type), []).append((state, new))
+    waiting = list(groups.values())
+    while waiting:
+        free = [g for g in waiting if not any(_reads(lowering, h, g) for h in waiting if h is not g)]
+        if not free:
+            _compute_aside(lowering, scope, waiting)
+            continue
+        waiting.remove(free[0])
+        _store_together(lowering, scope, free[0])
+
+
+_Group = list[tuple[SSAValue, SSAValue]]
+"""(state, its new value), all of one shape."""
+
+
+def _reads(lowering: Lowering, reader: _Group, group: _Group) -> bool:
+    """Whether the new values of `reader` are computed from the old state of `group`."""
+    arrays = {lowering.values.arrays[state] for state, _ in group}
+    return not arrays.isdisjoint(lowering.values.read_arrays([new for _, new in reader]))
+
+
+def _compute_aside(lowering: Lowering, scope: Scope, groups: Sequence[_Group]) -> None:
+    values = lowering.values
+    for state, new in [pair for group in groups for pair in group]:
+        array = values.array_of(scope, state, f"next_{state.name_hint or 'acc'}")
+        values.fill(scope, new, array)
+        values.arrays[new] = array
+
+
+def _store_together(lowering: Lowering, scope: Scope, group: _Group) -> None:
+    values = lowering.values
+    with values.nest(scope, shape_of(group[0][0].type)) as (inner, place):
+        elements = values.scalars(inner, [new for _, new in group], place)
+        for element, (state, _) in zip(elements, group, strict=True):
+            inner.insert(StoreOp.of(element, values.arrays[state], values.array_place(inner, state, place)))

@@ -1,0 +1,153 @@
+"""Slabs with several buffers: copies run ahead of the loop that uses them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import SSAValue
+
+from ....dialects.gpu_kernel import AsyncCommitOp, AsyncWaitOp, IfOp
+from ....dialects.loop import ForOp
+from ....dialects.tile import StageOp
+from ....dialects.uop import constant_value
+from ....rewriting.diagnostics import emit_remark
+from ..linear import LinearForm
+from .copies import VECTOR_SIZES, copy_slab, slab_span, vector_width
+from .lowering import Lowering
+from .scopes import Scope
+
+
+def pipelined_stages(op: ForOp) -> list[StageOp]:
+    """The stages directly in a loop's body whose slabs are copied ahead."""
+    return [stage for stage in op.body.block.ops if isinstance(stage, StageOp) and stage.buffers.value.data > 1]
+
+
+def declare_slab(lowering: Lowering, op: StageOp, buffers: int) -> None:
+    """The shared array of a stage, with room for `buffers` slabs."""
+    slab = op.result.type
+    assert isinstance(slab, MemRefType)
+    hint = op.result.name_hint or f"{op.buffer.name_hint or 'slab'}_s"
+    lowering.buffers[op.result] = lowering.shared_array(buffers * slab_span(slab), slab, hint)
+
+
+@dataclass(frozen=True)
+class _Ring:
+    """A slab that `depth` copies of are held of: that of step `n` lies in slot `n mod depth`, `span` elements each."""
+
+    op: StageOp
+    depth: int
+    span: int
+    width: int
+    asynchronous: bool
+
+
+@dataclass
+class Pipeline:
+    """The copies that run ahead of one loop.
+
+    In front of the loop the slabs of its first steps are copied. Each step waits until its own have arrived, meets the other
+    threads at a barrier, starts the copies of a later step into the slots that the step before has freed, and computes. One
+    barrier a step serves both sides: what it waits for is there, and what is overwritten has been read.
+
+    Asynchronous copies of one step are one group. The group of a step is complete when at most `depth − 2` later ones are
+    under way, for the least depth; deeper rings only copy earlier.
+    """
+
+    lowering: Lowering
+    op: ForOp
+    rings: Sequence[_Ring]
+
+    @staticmethod
+    def of(lowering: Lowering, op: ForOp) -> Pipeline | None:
+        """The pipeline of a loop; None when no stage in it has several buffers."""
+        stages = pipelined_stages(op)
+        return Pipeline(lowering, op, [_ring(lowering, stage) for stage in stages]) if stages else None
+
+    @property
+    def steps(self) -> int:
+        return self.op.axis.extent.data
+
+    @property
+    def _asynchronous(self) -> list[_Ring]:
+        return [ring for ring in self.rings if ring.asynchronous]
+
+    def _least_depth(self) -> int:
+        return min(ring.depth for ring in self._asynchronous or self.rings)
+
+    def begin(self, scope: Scope) -> None:
+        """Copy the slabs of the first steps."""
+        self.lowering.barrier_before(scope, self.op)
+        deepest, groups = max(ring.depth for ring in self.rings), self._least_depth() - 1
+        for step in range(deepest - 1):
+            for ring in self.rings:
+                if step < min(ring.depth - 1, self.steps):
+                    self._copy(scope, ring, LinearForm({}, step))
+            # The last group takes what deeper rings copy further ahead.
+            if self._asynchronous and (step < groups - 1 or step == deepest - 2):
+                scope.insert(AsyncCommitOp.create())
+
+    def step(self, scope: Scope) -> None:
+        """Wait for this step's slabs, and start the copies of later ones."""
+        lowering, indices = self.lowering, self.lowering.indices
+        current = lowering.values.known[self.op.index]
+        assert isinstance(current, LinearForm)
+        if self._asynchronous:
+            scope.insert(AsyncWaitOp.of(self._least_depth() - 2))
+        lowering.barrier(scope)
+        for depth in sorted({ring.depth for ring in self.rings}):
+            ahead = current + LinearForm({}, depth - 1)
+            more = indices.compare(scope, "lt", ahead, LinearForm({}, self.steps))
+            if constant_value(more) is False:
+                continue
+            branch = IfOp.of(more)
+            with scope.inside(branch, branch.then.block) as inner:
+                for ring in self.rings:
+                    if ring.depth == depth:
+                        self._copy(inner, ring, ahead)
+        if self._asynchronous:
+            scope.insert(AsyncCommitOp.create())
+        for ring in self.rings:
+            slot = indices.remainder(scope, current, ring.depth)
+            lowering.slots[ring.op.result] = slot * ring.span
+
+    def _copy(self, scope: Scope, ring: _Ring, step: LinearForm) -> None:
+        slot = self.lowering.indices.remainder(scope, step, ring.depth) * ring.span
+        with _assuming(self.lowering, self.op.index, step), scope.at(ring.op.location):
+            copy_slab(self.lowering, scope, ring.op, slot, ring.width, ring.asynchronous)
+
+
+def _ring(lowering: Lowering, stage: StageOp) -> _Ring:
+    depth, slab = stage.buffers.value.data, stage.result.type
+    assert isinstance(slab, MemRefType)
+    declare_slab(lowering, stage, depth)
+    return _Ring(stage, depth, slab_span(slab), *how_to_copy(lowering, stage))
+
+
+def how_to_copy(lowering: Lowering, op: StageOp) -> tuple[int, bool]:
+    """(elements that are moved at once, whether asynchronously)"""
+    if op.asynchronous is not None:
+        sizes = lowering.arch.async_copy_bytes
+        if (width := vector_width(op, sizes)) is not None:
+            return width, True
+        emit_remark(
+            op,
+            f"copied through registers, not asynchronously: {lowering.arch.name} copies {', '.join(map(str, sizes))} bytes at "
+            "once, and the rows of the slab are not proved to consist of such pieces",
+        )
+    width = vector_width(op, VECTOR_SIZES)
+    assert width is not None, "one element can always be moved"
+    return width, False
+
+
+@contextmanager
+def _assuming(lowering: Lowering, index: SSAValue, form: LinearForm) -> Iterator[None]:
+    """Let a loop's index have this value; what is computed from it is forgotten afterwards."""
+    known = lowering.values.known
+    lowering.values.known = {**known, index: form}
+    try:
+        yield
+    finally:
+        lowering.values.known = known

@@ -1,0 +1,49 @@
+"""tile.stage of slabs with one buffer: all threads copy, then meet at a barrier."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.ir import Operation
+
+from ....dialects.gpu_kernel import AsyncCommitOp, AsyncWaitOp
+from ....dialects.tile import AxisOp, StageOp
+from ....dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, ExpandOp
+from .copies import copy_slab
+from .indices import ZERO
+from .lowering import Lowering
+from .pipelines import declare_slab, how_to_copy
+from .scopes import Scope
+
+VALUE_OPS = (AluOp, AxisOp, BitcastOp, CastOp, ConstOp, ExpandOp)
+"""Ops that touch no memory but registers: they may stand between the stages of one group."""
+
+
+@dataclass
+class StageGroup:
+    """Stages that follow each other in a block: their copies share one barrier behind the last."""
+
+    lowering: Lowering
+    scope: Scope
+    open: bool = False
+    asynchronous: bool = False
+
+    def add(self, op: StageOp) -> None:
+        """Copy the slab of a stage that is not copied ahead of its loop."""
+        lowering = self.lowering
+        declare_slab(lowering, op, 1)
+        width, asynchronous = how_to_copy(lowering, op)
+        lowering.barrier_before(self.scope, op)
+        copy_slab(lowering, self.scope, op, ZERO, width, asynchronous)
+        self.open = True
+        self.asynchronous |= asynchronous
+
+    def close_before(self, op: Operation | None) -> None:
+        """Wait for the group's copies when `op`, or the end of the block, does not belong to it."""
+        if not self.open or isinstance(op, (StageOp, *VALUE_OPS)):
+            return
+        if self.asynchronous:
+            self.scope.insert(AsyncCommitOp.create())
+            self.scope.insert(AsyncWaitOp.of(0))
+        self.lowering.barrier(self.scope)
+        self.open = self.asynchronous = False

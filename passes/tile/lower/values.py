@@ -1,0 +1,232 @@
+"""Values of tile form in registers: what is kept in an array, and what is computed again where it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import lru_cache
+
+from xdsl.dialects.builtin import IndexType, MemRefType
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from ....dialects.gpu_kernel import AllocOp, ForOp, LoadOp, StoreOp
+from ....dialects.layouts import REGISTER
+from ....dialects.tile import AxisOp
+from ....dialects.types import element_of, index, is_bool, shape_of
+from ....dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, ExpandOp, constant_value
+from ....rewriting.diagnostics import PassError
+from ....rewriting.locations import UNKNOWN
+from ..linear import LinearForm
+from .indices import ZERO, Indices
+from .scopes import Scope
+
+Value = SSAValue | LinearForm
+"""One element: a linear form where it is an index, else a value of the kernel."""
+
+Place = Sequence[LinearForm]
+"""Where in a register tile: one coordinate for each dimension."""
+
+
+@lru_cache(maxsize=1024)
+def array_type(element: Attribute, shape: tuple[int, ...]) -> MemRefType:
+    """A register array for the elements of a tile: dimensions of extent 1 are left out."""
+    return MemRefType(element, [extent for extent in shape if extent != 1], memory_space=REGISTER)
+
+
+def is_one_element(value: SSAValue) -> bool:
+    return all(extent == 1 for extent in shape_of(value.type))
+
+
+class Values:
+    """What each value of tile form has become.
+
+    known: values of one element that do not change: scalars, vectors whose extents are all 1, indices of loops.
+    arrays: vectors kept in registers, and the state of loops, which changes.
+
+    All other values are computed where they are used, for the elements that are used.
+    """
+
+    def __init__(self, indices: Indices):
+        self.indices = indices
+        self.known: dict[SSAValue, Value] = {}
+        self.arrays: dict[SSAValue, SSAValue] = {}
+        self.dimension_names: dict[int, str] = {}
+
+    # Elements.
+
+    def elements(self, scope: Scope, values: Sequence[SSAValue], place: Place = ()) -> list[Value]:
+        """The elements of `values` at one place, built in `scope`."""
+        memo: dict[SSAValue, Value] = {}
+        return [self._element(scope, value, place, memo) for value in values]
+
+    def scalars(self, scope: Scope, values: Sequence[SSAValue], place: Place = ()) -> list[SSAValue]:
+        """The same as values of the kernel."""
+        return [self.scalar(scope, value) for value in self.elements(scope, values, place)]
+
+    def scalar(self, scope: Scope, value: Value) -> SSAValue:
+        return self.indices.value(scope, value) if isinstance(value, LinearForm) else value
+
+    def _element(self, scope: Scope, root: SSAValue, place: Place, memo: dict[SSAValue, Value]) -> Value:
+        stack = [root]
+        while stack:
+            value = stack[-1]
+            if value in memo or value in self.known:
+                stack.pop()
+                continue
+            if value in self.arrays:
+                memo[value] = self._load(scope, value, place)
+                continue
+            op = value.owner
+            if isinstance(op, Block) or not isinstance(op, AluOp | ConstOp | ExpandOp | CastOp | BitcastOp | AxisOp):
+                raise _not_lowered(value)
+            missing = [x for x in reversed(op.operands) if x not in memo and x not in self.known]
+            if missing:
+                stack += missing
+                continue
+            operands = [memo[x] if x in memo else self.known[x] for x in op.operands]
+            with scope.at(scope.location if op.location == UNKNOWN else op.location):
+                result = self._apply(scope, op, operands, place)
+            if not shape_of(value.type) and all(x in self.known for x in op.operands):
+                self.known[value] = result
+            else:
+                memo[value] = result
+        return memo[root] if root in memo else self.known[root]
+
+    def _load(self, scope: Scope, value: SSAValue, place: Place) -> Value:
+        array = self.arrays[value]
+        loaded = scope.insert(LoadOp.of(array, self.array_place(scope, value, place))).result
+        if isinstance(loaded.type, IndexType):
+            return self.indices.leaf(loaded, None)
+        return loaded
+
+    def array_place(self, scope: Scope, value: SSAValue, place: Place) -> list[SSAValue]:
+        """Indices of an element of `value`, or of one broadcast to where `place` is, in its array."""
+        return [
+            self.indices.value(scope, coordinate)
+            for extent, coordinate in zip(shape_of(value.type), place, strict=False)
+            if extent != 1
+        ]
+
+    def _apply(self, scope: Scope, op: Operation, operands: Sequence[Value], place: Place) -> Value:
+        result = op.results[0]
+        element = element_of(result.type)
+        if isinstance(op, ConstOp):
+            return LinearForm({}, int(op.number)) if element == index else scope.const(op.number, element)
+        if isinstance(op, ExpandOp):
+            return operands[0]
+        if isinstance(op, AxisOp):
+            dimension = next((d for d, extent in enumerate(shape_of(result.type)) if extent != 1), None)
+            return ZERO if dimension is None else place[dimension]
+        if isinstance(op, CastOp):
+            cast = scope.cast(self.scalar(scope, operands[0]), element)
+            return self.indices.leaf(cast, None) if element == index else cast
+        if isinstance(op, BitcastOp):
+            bits = scope.pure(BitcastOp, [self.scalar(scope, operands[0])], (element,)).result
+            return self.indices.leaf(bits, None) if element == index else bits
+        assert isinstance(op, AluOp)
+        name = op.row().name
+        if name == "where" and element == index:
+            condition, first, second = operands
+            assert isinstance(first, LinearForm) and isinstance(second, LinearForm)
+            return self.indices.where(scope, self.scalar(scope, condition), first, second)
+        forms = [operand for operand in operands if isinstance(operand, LinearForm)]
+        if len(forms) == len(operands):
+            if op.row().compares:
+                return self.indices.compare(scope, name, forms[0], forms[1])
+            return self.indices.alu(scope, name, forms)
+        return _simplified(scope, name, [self.scalar(scope, operand) for operand in operands])
+
+    # Arrays.
+
+    def allocate(self, scope: Scope, type: MemRefType, hint: str) -> SSAValue:
+        array = scope.insert(AllocOp.of(type)).result
+        array.name_hint = hint
+        return array
+
+    def array_of(self, scope: Scope, value: SSAValue, hint: str) -> SSAValue:
+        """A new array with room for `value`."""
+        return self.allocate(scope, array_type(element_of(value.type), shape_of(value.type)), hint)
+
+    @contextmanager
+    def nest(self, scope: Scope, shape: Sequence[int], width: int = 1) -> Iterator[tuple[Scope, Place]]:
+        """Unrolled loops over the places of a register tile; the last dimension in steps of `width`."""
+        place: list[LinearForm] = []
+        with ExitStack() as loops:
+            for dimension, extent in enumerate(shape):
+                step = width if dimension == len(shape) - 1 else 1
+                if extent == step:
+                    place.append(ZERO)
+                    continue
+                loop = ForOp.of(self.indices.constant(0), extent, step, unroll=0)
+                loop.index.name_hint = self.dimension_names.get(dimension, "r")
+                scope = loops.enter_context(scope.inside(loop, loop.body.block))
+                place.append(self.indices.leaf(loop.index, (0, max(extent - step, 0))))
+            yield scope, place
+
+    def fill(self, scope: Scope, value: SSAValue, array: SSAValue) -> None:
+        """Compute all elements of `value` into `array`."""
+        with self.nest(scope, shape_of(value.type)) as (inner, place):
+            (element,) = self.scalars(inner, [value], place)
+            inner.insert(StoreOp.of(element, array, self.array_place(inner, value, place)))
+
+    def keep(self, scope: Scope, op: Operation) -> None:
+        """Compute the result of a pure op here and now, if it is used more than once or in another block."""
+        (value,) = op.results
+        if not _is_worth_keeping(op, value):
+            return
+        if is_one_element(value):
+            (self.known[value],) = self.elements(scope, [value], [ZERO] * len(shape_of(value.type)))
+            return
+        array = self.array_of(scope, value, value.name_hint or f"{op.name.split('.')[-1]}_r")
+        self.fill(scope, value, array)
+        self.arrays[value] = array
+
+    def read_arrays(self, values: Sequence[SSAValue]) -> set[SSAValue]:
+        """The arrays that computing these values reads."""
+        arrays: set[SSAValue] = set()
+        seen: set[SSAValue] = set()
+        stack = list(values)
+        while stack:
+            value = stack.pop()
+            if value in seen or value in self.known:
+                continue
+            seen.add(value)
+            if value in self.arrays:
+                arrays.add(self.arrays[value])
+            elif not isinstance(value.owner, Block):
+                stack += value.owner.operands
+        return arrays
+
+
+def _is_worth_keeping(op: Operation, value: SSAValue) -> bool:
+    """Indices, constants, expansions and conditions on indices are cheaper to compute again than to keep."""
+    element = element_of(value.type)
+    if element == index or not isinstance(op, AluOp | CastOp | BitcastOp):
+        return False
+    if is_bool(element) and all(element_of(x.type) == index or is_bool(element_of(x.type)) for x in op.operands):
+        return False
+    uses = list(value.uses)
+    return len(uses) > 1 or any(use.operation.parent is not op.parent for use in uses)
+
+
+def _simplified(scope: Scope, name: str, operands: Sequence[SSAValue]) -> SSAValue:
+    """An ALU op on data; conditions that the bounds of indices decided disappear."""
+    if name in ("and", "or") and is_bool(operands[0].type):
+        neutral = name == "and"
+        for condition, other in (operands, tuple(reversed(operands))):
+            if (known := constant_value(condition)) is not None:
+                return other if known == neutral else condition
+    if name == "where" and (known := constant_value(operands[0])) is not None:
+        return operands[1] if known else operands[2]
+    return scope.alu(name, *operands)
+
+
+def _not_lowered(value: SSAValue) -> PassError:
+    owner = value.owner
+    op = owner.parent_op() if isinstance(owner, Block) else owner
+    name = op.name if op is not None else "a block argument"
+    return PassError(
+        f"the elements of a value of {name} cannot be computed where they are used",
+        op,
+        "the origin of a slab that is copied ahead, and every value in registers, is made of ALU ops, casts and uop.expand",
+    )
