@@ -155,7 +155,9 @@ class Accesses:
 
     def load_conditions(self, access: Access, shape: Sequence[int]) -> tuple[Condition, ...]:
         """The mask that a load needs: where it may leave the buffer, or where 0 is expected instead."""
-        outside = [i for i, extent in zip(access.indices, shape, strict=True) if not self.algebra.is_within(i, 0, extent)]
+        outside = [
+            i for i, extent in zip(access.indices, shape, strict=True) if not self.algebra.is_within(i, 0, extent)
+        ]
         needed = {*access.zero, *(self.connected(access.valid, outside) if outside else ())}
         return tuple(condition for condition in access.valid if condition in needed)
 

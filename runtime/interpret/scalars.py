@@ -101,9 +101,7 @@ class ScalarInterpreter:
         self.level -= 1
         return dimension
 
-    def fold(
-        self, op: ReduceOp | loop.ReduceOp, inputs: Sequence[Array], dimension: int, extent: int
-    ) -> list[Array]:
+    def fold(self, op: ReduceOp | loop.ReduceOp, inputs: Sequence[Array], dimension: int, extent: int) -> list[Array]:
         arrays = list(np.broadcast_arrays(*inputs))
         shape = list(arrays[0].shape)
         shape[dimension] = extent

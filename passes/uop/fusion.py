@@ -1,0 +1,214 @@
+"""Which values of a function are materialised: the cuts between its kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from xdsl.dialects.func import ReturnOp
+from xdsl.ir import Block, Operation, SSAValue
+
+from ...dialects.uop import AluOp, BitcastOp, CastOp, GatherOp, PermuteOp, ReduceAxisOp, ReshapeOp, ShrinkOp
+from ...rewriting.diagnostics import emit_remark
+from .fusion_limits import Cone, Violation, byte_count, find_violation
+from .post_dominators import PostDominators
+
+
+class Fusion:
+    """The choice of materialised ops: each is the last op of one kernel, which holds all that it needs up to other such ops.
+
+    It starts with the function's outputs and only grows:
+
+    1. For each reduction, in order, the kernel that ends furthest behind it and breaks no criterion (fusion_limits.py): epilogues
+       join what they follow. It ends on a reduction, ALU op or cast, then a permute or reshape that is the only use, so that
+       the buffer has the layout that its reader wants.
+    2. What breaks a criterion in the kernel of an output is cut.
+    3. A reduction that two kernels need is materialised. So is another value that they need, when its n kernels would read more
+       bytes to compute it again than to write it once and read it n times.
+
+    A reshape is a view: an op that only reshapes is never materialised, its input is.
+    """
+
+    def __init__(self, block: Block):
+        returned = block.last_op
+        assert isinstance(returned, ReturnOp)
+        self.outputs = list(returned.operands)
+        self.ops = _live_ops(block, self.outputs)
+        self.position = {op: position for position, op in enumerate(self.ops)}
+        owners = {value.owner for value in self.outputs}
+        self.post_dominators = PostDominators(self.ops, owners)
+        self.materialised: set[Operation] = set()
+        self.cones: dict[Operation, Cone] = {}
+        """The kernels that are settled, by their last op."""
+        self._kernels_of: dict[Operation, set[Operation]] = {}
+        self._legal: set[Operation] = set()
+        self._refused: dict[Operation, str] = {}
+        for value in self.outputs:
+            if isinstance(source := source_of_view(value).owner, Operation):
+                self.materialised.add(source)
+        for op in self.ops:
+            if isinstance(op, ReduceAxisOp) and not self._kernels_of.get(op):
+                self._fuse_forward(op)
+        for op in sorted(self.materialised, key=self.position.__getitem__):
+            self._settle(op)
+
+    def kernels(self) -> list[Cone]:
+        """The kernels in the order of their last ops."""
+        return [self.cones[op] for op in sorted(self.cones, key=self.position.__getitem__)]
+
+    def cone(self, root: Operation) -> Cone:
+        """The kernel that ends in `root`."""
+        leaves: dict[SSAValue, None] = {}
+        ops = {root}
+        pending = [root]
+        while pending:
+            for value in pending.pop().operands:
+                owner = value.owner
+                if not isinstance(owner, Operation) or owner in self.materialised:
+                    leaves[value] = None
+                elif owner not in ops:
+                    ops.add(owner)
+                    pending.append(owner)
+        outputs = set(self.outputs)
+        roots = [result for result in root.results if result.first_use is not None or result in outputs]
+        return Cone(sorted(ops, key=self.position.__getitem__), roots, leaves)
+
+    def _is_legal(self, root: Operation) -> bool:
+        # Cuts only take ops away: what is legal stays so.
+        if root not in self._legal:
+            violation = find_violation(self.cone(root))
+            if violation is not None:
+                self._refused[root] = f"{violation.reason} ({violation.op.name} of {violation.op.results[0].type})"
+                return False
+            self._legal.add(root)
+        return True
+
+    def _furthest(self, op: Operation) -> tuple[Operation, str | None]:
+        """Where the kernel that computes `op` ends: the last of its post-dominators that is legal; why it is the last."""
+        ends = [op]
+        for later in self.post_dominators.after(op):
+            if later in self.materialised or isinstance(later, AluOp | CastOp | BitcastOp | ReduceAxisOp):
+                ends.append(later)
+            if later in self.materialised:
+                break
+        # What breaks a criterion at one end breaks it at all later ones: widen, then halve.
+        best, step = 0, 1
+        while step:
+            probe = min(best + step, len(ends) - 1)
+            if probe > best and self._is_legal(ends[probe]):
+                best, step = probe, step * 2
+            else:
+                step //= 2
+        end = ends[best]
+        reason = self._refused[ends[best + 1]] if best + 1 < len(ends) else None
+        for later in self.post_dominators.after(end):
+            if end in self.materialised or not isinstance(later, PermuteOp | ReshapeOp) or not self._is_legal(later):
+                break
+            end = later
+        return end, reason
+
+    def _fuse_forward(self, reduction: Operation) -> None:
+        """Settle the kernel of a reduction that is in none yet."""
+        end, reason = self._furthest(reduction)
+        if end not in self.materialised:
+            end = self._materialise(end)
+            emit_remark(reduction, f"its kernel ends at {_place(end)}: fused further, {reason or 'several ops use it'}")
+        self._settle(end)
+
+    def _materialise(self, op: Operation) -> Operation:
+        """Materialise the op, or what it reshapes."""
+        while isinstance(op, ReshapeOp) and isinstance(op.input.owner, Operation):
+            op = op.input.owner
+        self.materialised.add(op)
+        return op
+
+    def _settle(self, root: Operation) -> None:
+        """Cut until the kernel of `root`, and those that the cuts make, break no criterion and repeat no work that costs more."""
+        pending = [root]
+        while pending:
+            root = pending.pop()
+            if root in self.cones:
+                continue
+            while (cut := self._find_cut(cone := self.cone(root))) is not None:
+                end = self._materialise(self._end_of_cut(cut.op, cone))
+                emit_remark(cut.op, f"not fused into its use: {cut.reason}; its kernel ends at {_place(end)}")
+                pending.append(end)
+                for other in sorted(self._kernels_of.pop(end, ()), key=self.position.__getitem__):
+                    self._register(other, self.cone(other))
+            self._register(root, cone)
+
+    def _register(self, root: Operation, cone: Cone) -> None:
+        if root in self.cones:
+            for op in self.cones[root].ops:
+                self._kernels_of.get(op, set()).discard(root)
+        self.cones[root] = cone
+        self._legal.add(root)
+        for op in cone.ops:
+            self._kernels_of.setdefault(op, set()).add(root)
+
+    def _find_cut(self, cone: Cone) -> Violation | None:
+        return (None if cone.ops[-1] in self._legal else find_violation(cone)) or self._find_repeated(cone)
+
+    def _end_of_cut(self, op: Operation, cone: Cone) -> Operation:
+        """Where the new kernel that computes `op` ends, inside of the one that is cut."""
+        end, _ = self._furthest(op)
+        return end if end in cone.ops[:-1] else op
+
+    def _find_repeated(self, cone: Cone) -> Violation | None:
+        """Work that another kernel does too and that costs more than to materialise its result."""
+        root = cone.ops[-1]
+        leaves: dict[Operation, frozenset[SSAValue]] = {}
+        found: Violation | None = None
+        for op in cone.ops[:-1]:
+            leaves[op] = _leaves_of(op, cone, leaves)
+            kernels = self._kernels_of.get(op, frozenset[Operation]()) - {root}
+            if not kernels:
+                continue
+            count = len(kernels) + 1
+            if isinstance(op, ReduceAxisOp):
+                return Violation(op, f"{count} kernels need it")
+            if found is not None and found.op not in {value.owner for value in op.operands}:
+                return found
+            if isinstance(op, AluOp | CastOp):
+                read = sum(map(byte_count, leaves[op]))
+                size = byte_count(op.results[0])
+                if count * read > read + (count + 1) * size:
+                    reason = f"{count} kernels need it, each would read {read} bytes for it again"
+                    found = Violation(op, reason)
+        return found
+
+
+def _leaves_of(op: Operation, cone: Cone, leaves: dict[Operation, frozenset[SSAValue]]) -> frozenset[SSAValue]:
+    """What is read from memory for `op`; where it is part of a leaf only, that part."""
+    found: set[SSAValue] = set()
+    for value in op.operands:
+        if value in cone.leaves:
+            found.add(value)
+        else:
+            assert isinstance(value.owner, Operation)
+            found |= leaves[value.owner]
+    if isinstance(op, GatherOp | ShrinkOp) and byte_count(op.result) < sum(map(byte_count, found)):
+        return frozenset((op.result,))
+    return frozenset(found)
+
+
+def _place(op: Operation) -> str:
+    return f"{op.name}, which writes {sum(map(byte_count, op.results))} bytes"
+
+
+def source_of_view(value: SSAValue) -> SSAValue:
+    """The value that this one reshapes; itself if it is no reshape."""
+    while isinstance(value.owner, ReshapeOp):
+        value = value.owner.input
+    return value
+
+
+def _live_ops(block: Block, outputs: Iterable[SSAValue]) -> list[Operation]:
+    """The ops that the outputs need, in order."""
+    needed: set[Operation] = set()
+    pending = [value.owner for value in outputs]
+    while pending:
+        op = pending.pop()
+        if isinstance(op, Operation) and op not in needed:
+            needed.add(op)
+            pending.extend(value.owner for value in op.operands)
+    return [op for op in block.ops if op in needed]

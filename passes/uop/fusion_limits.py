@@ -1,0 +1,252 @@
+"""What a fused kernel must not do: the criteria by which `uop-partition` cuts.
+
+A kernel is judged on the accesses of its trial range form (accesses.py). It has a parallel space (the ranges of its result) and,
+where it reduces, one reduction space. Each criterion is a function from the kernel to the first op that breaks it.
+
+Recomputation
+    A reduction is computed once for each element of its result. Threads of an axis that it does not depend on would all
+    compute it again (a norm fused into the matrix product behind it: once for each output column), and so would a second
+    place at which it is read. An axis that the reduction itself goes over does not count: the phases of a softmax walk it
+    one after the other.
+One reduction space
+    All reductions of a kernel depend on the same ranges and go over the same ranges (maximum and sum of a softmax, mean and
+    variance of a norm). Where they differ, one that feeds another is cut; of two that do not feed each other, the one with
+    the smaller result.
+Contractions
+    A contraction is a reduction whose elements combine values none of which depends on the whole space: a matrix product. It
+    is the only reduction of its kernel, and its result is indexed by whole ranges, so that it can be tiled. What is computed
+    for one of its operands is computed again for each tile of the other: at most a few cheap ops.
+Gather
+    What is gathered from lies in memory.
+Places
+    A value is not computed at more than `PLACES` places for each element of the result (stencils of stencils).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.ir import Operation, SSAValue
+
+from ...dialects.types import byte_width, element_count, element_of, shape_of
+from ...dialects.uop import AluOp, ConstOp, GatherOp, IotaOp, MovementOp, ReduceAxisOp
+from .accesses import Access, Accesses, CrowdedError
+from .index_algebra import ZERO
+
+RECOMPUTATION = 1.5
+"""How often a reduction may be computed for each element of its result; padding of the result makes it a bit more than once."""
+
+PLACES = 16
+
+OPERAND_COST = 6
+"""What an operand of a contraction may cost: its loads and its ops, a dear one counted as `DEAR_COST`."""
+
+OPERAND_REPETITION = 16
+"""Below this many repetitions the cost of an operand does not matter."""
+
+DEAR_COST = 8
+DEAR_OPS = frozenset(
+    "div floordiv floormod truncdiv truncmod pow reciprocal sqrt rsqrt exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos"
+    " atan sinh cosh tanh asinh acosh atanh atan2 erf".split()
+)
+
+
+@dataclass(frozen=True)
+class Cone:
+    """The ops of a kernel: all that its root needs, up to what lies in memory.
+
+    ops: operands first. roots: the results of the last op that are used. leaves: what the kernel reads.
+    """
+
+    ops: list[Operation]
+    roots: list[SSAValue]
+    leaves: dict[SSAValue, None]
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A criterion that a kernel breaks: the op whose result should lie in memory instead, and why."""
+
+    op: Operation
+    reason: str
+
+
+@dataclass(frozen=True)
+class _Reduction:
+    """One access to a reduction: the ranges that it depends on and goes over."""
+
+    op: ReduceAxisOp
+    access: Access
+    dependent: frozenset[int]
+    over: frozenset[int]
+
+    @property
+    def space(self) -> tuple[frozenset[int], frozenset[int]]:
+        return self.dependent, self.over
+
+
+def byte_count(value: SSAValue) -> int:
+    """Bytes of a tensor."""
+    return element_count(shape_of(value.type)) * byte_width(element_of(value.type))
+
+
+def find_violation(cone: Cone) -> Violation | None:
+    """The first criterion that the kernel breaks, None if it keeps them all."""
+    for op in cone.ops:
+        if isinstance(op, GatherOp) and (producer := _producer(op.input, cone)) is not None:
+            return Violation(producer, "a gather reads it at places that data chooses")
+    try:
+        plan = Accesses(cone.ops, cone.roots, cone.leaves, PLACES)
+    except CrowdedError as error:
+        return Violation(error.op, f"it would be computed at more than {PLACES} places for each element of the result")
+    reductions = [
+        _Reduction(op, access, plan.algebra.ranges_of(access.indices), frozenset(plan.bound[op, access]))
+        for op in cone.ops
+        if isinstance(op, ReduceAxisOp)
+        for access in plan.of.get(op, ())
+    ]
+    if not reductions:
+        return None
+    return (
+        _find_recomputation(plan, reductions)
+        or _find_second_space(cone, reductions)
+        or _find_untiled_contraction(cone, plan, reductions)
+    )
+
+
+def _producer(value: SSAValue, cone: Cone) -> Operation | None:
+    """The op that computes a value, seen through movement; None if it is a leaf, a constant or an iota."""
+    while value not in cone.leaves:
+        op = value.owner
+        assert isinstance(op, Operation)
+        if not isinstance(op, MovementOp | GatherOp):
+            return None if isinstance(op, ConstOp | IotaOp) else op
+        value = op.operands[0]
+    return None
+
+
+def _size(plan: Accesses, ranges: Iterable[int]) -> int:
+    return prod(max(plan.algebra.extents[number], 1) for number in ranges)
+
+
+def _find_recomputation(plan: Accesses, reductions: Sequence[_Reduction]) -> Violation | None:
+    parallel = frozenset[int]().union(*(plan.algebra.ranges_of(access.indices) for access in plan.roots))
+    times: dict[ReduceAxisOp, float] = {}
+    for reduction in reductions:
+        steps = _size(plan, parallel - reduction.over)
+        elements = min(element_count(shape_of(reduction.op.results[0].type)), _size(plan, reduction.dependent))
+        times[reduction.op] = times.get(reduction.op, 0) + steps / max(elements, 1)
+    for op, count in times.items():
+        if count > RECOMPUTATION:
+            return Violation(op, f"fused, it would be computed {count:.4g} times for each of its elements")
+    return None
+
+
+def _find_second_space(cone: Cone, reductions: Sequence[_Reduction]) -> Violation | None:
+    if len({reduction.space for reduction in reductions}) == 1:
+        return None
+    space = {reduction.op: reduction.space for reduction in reductions}
+    upstream: dict[Operation, frozenset[Operation]] = {}
+    for op in cone.ops:
+        owners = [value.owner for value in op.operands if value not in cone.leaves]
+        sets = [upstream[owner] | {owner} if owner in space else upstream[owner] for owner in owners]  # pyright: ignore[reportArgumentType]
+        upstream[op] = frozenset[Operation]().union(*sets)
+        if isinstance(op, ReduceAxisOp):
+            for other in space:
+                if other in upstream[op] and space[other] != space[op]:
+                    return Violation(other, f"it feeds a {op.monoid.data} over other axes")
+    first, *rest = space
+    other = next(op for op in rest if space[op] != space[first])
+    smaller = min((first, other), key=lambda op: sum(map(byte_count, op.results)))
+    return Violation(smaller, "the kernel has a reduction over other axes")
+
+
+def _find_untiled_contraction(cone: Cone, plan: Accesses, reductions: Sequence[_Reduction]) -> Violation | None:
+    contractions = [reduction for reduction in reductions if _is_contraction(cone, plan, reduction)]
+    if not contractions:
+        return None
+    contraction = contractions[-1]
+    if reductions[0].op is not reductions[-1].op:
+        return Violation(reductions[0].op, "a contraction is the only reduction of its kernel")
+    indices = [index for index in contraction.access.indices if index != ZERO]
+    ranges = {plan.algebra.as_range(index) for index in indices}
+    if None in ranges or len(ranges) != len(indices):
+        return Violation(contraction.op, "fused, its result would not be indexed by whole ranges")
+    return _find_dear_operand(cone, plan, contraction)
+
+
+def _is_contraction(cone: Cone, plan: Accesses, reduction: _Reduction) -> bool:
+    """Whether no source of the elements depends on the whole space; sources are loads, iotas and other reductions."""
+    whole = reduction.dependent | reduction.over
+    sources = 0
+    for value, access in _elements(plan, reduction):
+        op = value.owner
+        if value in cone.leaves or isinstance(op, IotaOp | ReduceAxisOp):
+            sources += 1
+            if plan.algebra.ranges_of(access.indices) == whole:
+                return False
+    return sources > 1
+
+
+def _elements(plan: Accesses, reduction: _Reduction) -> Iterable[tuple[SSAValue, Access]]:
+    """What the elements of a reduction are computed from, each place once, up to leaves and other reductions."""
+    pending = list(zip(reduction.op.operands, plan.operands[reduction.op, reduction.access], strict=True))
+    seen: set[tuple[SSAValue, Access]] = set()
+    while pending:
+        place = pending.pop()
+        if place in seen:
+            continue
+        seen.add(place)
+        yield place
+        op = place[0].owner
+        if isinstance(op, Operation) and not isinstance(op, ReduceAxisOp) and (op, place[1]) in plan.operands:
+            pending.extend(zip(op.operands, plan.operands[op, place[1]], strict=True))
+
+
+def _find_dear_operand(cone: Cone, plan: Accesses, contraction: _Reduction) -> Violation | None:
+    """Operands are the largest parts of the elements' expression that do not depend on the whole space."""
+    whole = contraction.dependent | contraction.over
+    pending = list(zip(contraction.op.operands, plan.operands[contraction.op, contraction.access], strict=True))
+    seen: set[tuple[SSAValue, Access]] = set()
+    while pending:
+        value, access = pending.pop(0)
+        if (value, access) in seen or value in cone.leaves:
+            continue
+        seen.add((value, access))
+        op = value.owner
+        assert isinstance(op, Operation)
+        ranges = plan.algebra.ranges_of(access.indices)
+        if ranges == whole:
+            pending.extend(zip(op.operands, plan.operands[op, access], strict=True))
+            continue
+        repetition = _size(plan, whole - ranges)
+        producer = _producer(value, cone)
+        if producer is None or repetition < OPERAND_REPETITION:
+            continue
+        cost = _cost(cone, plan, value, access)
+        if cost > OPERAND_COST:
+            return Violation(producer, f"as an operand of a contraction, it would be computed {repetition} times")
+    return None
+
+
+def _cost(cone: Cone, plan: Accesses, value: SSAValue, access: Access) -> int:
+    cost = 0
+    pending = [(value, access)]
+    seen: set[tuple[SSAValue, Access]] = set()
+    while pending:
+        place = pending.pop()
+        if place in seen:
+            continue
+        seen.add(place)
+        value, access = place
+        op = value.owner
+        if value in cone.leaves:
+            cost += 1
+            continue
+        assert isinstance(op, Operation)
+        if isinstance(op, AluOp):
+            cost += DEAR_COST if op.row().name in DEAR_OPS else 1
+        pending.extend(zip(op.operands, plan.operands[op, access], strict=True))
+    return cost
