@@ -1,0 +1,109 @@
+"""Compiling CUDA text with NVRTC."""
+
+import subprocess
+import sys
+
+import pytest
+from uop.runtime import nvrtc
+from uop.runtime.nvrtc import CompileError, NvrtcNotFoundError, Resources, compile_cuda
+
+ADD = 'extern "C" __global__ void add(float* o, const float* a) { o[threadIdx.x] += a[threadIdx.x]; }\n'
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_90a", "sm_100"])
+def test_cubin(arch: str):
+    compiled = compile_cuda(ADD, arch)
+    assert compiled.cubin[:4] == b"\x7fELF"
+    resources = compiled.resources["add"]
+    assert 0 < resources.registers <= 32
+    assert resources == Resources(resources.registers, 0, 0, 0, 0)
+    with pytest.raises(ValueError, match="compile for compute_XX"):
+        _ = compiled.ptx
+
+
+def test_ptx():
+    compiled = compile_cuda(ADD, "compute_80")
+    assert ".visible .entry add(" in compiled.ptx
+    assert ".target sm_80" in compiled.ptx
+    assert ".loc" in compiled.ptx
+    assert ".loc" not in compile_cuda(ADD, "compute_80", line_info=False).ptx
+    with pytest.raises(ValueError, match="compile for sm_XX"):
+        _ = compiled.cubin
+
+
+def test_resources_of_every_kernel():
+    source = r"""
+extern "C" __global__ void shared(float* o) {
+  __shared__ float s[300];
+  s[threadIdx.x] = o[threadIdx.x];
+  __syncthreads();
+  o[threadIdx.x] = s[299 - threadIdx.x];
+}
+extern "C" __global__ void stack(float* o, int n) {
+  float x[64];
+  for (int i = 0; i < 64; ++i) x[i * n % 64] = o[i];
+  o[0] = x[n] + x[n + 1];
+}
+extern "C" __global__ void __launch_bounds__(1024, 2) spill(float* o) {
+  float x[64];
+#pragma unroll
+  for (int i = 0; i < 64; ++i) x[i] = o[i * 1024 + threadIdx.x];
+  __syncthreads();
+#pragma unroll
+  for (int i = 0; i < 64; ++i) o[(63 - i) * 1024 + threadIdx.x] = x[i] * x[(i * 7 + 3) % 64];
+}
+"""
+    resources = compile_cuda(source, "sm_80").resources
+    assert set(resources) == {"shared", "stack", "spill"}
+    assert resources["shared"].shared_bytes == 1200
+    assert resources["stack"].stack_bytes >= 256
+    assert resources["spill"].registers <= 32
+    assert resources["spill"].spill_store_bytes > 0
+    assert resources["spill"].spill_load_bytes > 0
+
+
+def test_sixteen_bit_headers():
+    source = r"""
+#include <cuda_fp16.h>
+#include <cuda_bf16.h>
+extern "C" __global__ void k(__half* o, const __nv_bfloat16* a) { o[0] = __float2half(__bfloat162float(a[0])); }
+"""
+    assert compile_cuda(source, "compute_90").ptx
+
+
+def test_errors_name_the_line():
+    with pytest.raises(CompileError, match=r'kernel.cu\(2\): error: identifier "y" is undefined') as caught:
+        compile_cuda('extern "C" __global__ void k(float* x) {\n  x[0] = y;  // model.py:7\n}\n')
+    assert "x[0] = y;  // model.py:7" in str(caught.value)
+    assert "error" in caught.value.log
+    with pytest.raises(CompileError, match=r"softmax.cu\(1\)"):
+        compile_cuda("float;;}", name="softmax.cu")
+
+
+def test_wrong_architectures():
+    with pytest.raises(ValueError, match="sm_90 or compute_90"):
+        compile_cuda(ADD, "h100")
+    with pytest.raises(CompileError, match="invalid value for --gpu-architecture"):
+        compile_cuda(ADD, "sm_33")
+
+
+def test_results_are_cached():
+    assert compile_cuda(ADD, "sm_90") is compile_cuda(ADD, "sm_90")
+    assert compile_cuda(ADD, "sm_90") is not compile_cuda(ADD + " ", "sm_90")
+
+
+def test_import_loads_nothing():
+    code = "import sys, uop.runtime.nvrtc; print([m for m in ('numpy', 'torch', 'xdsl') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_missing_wheel(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(nvrtc, "_wheel_folders", lambda: [])
+    nvrtc._library.cache_clear()
+    try:
+        assert not nvrtc.is_available()
+        with pytest.raises(NvrtcNotFoundError, match=r"pip install 'uop\[cuda\]'"):
+            compile_cuda(ADD + "// not cached\n")
+    finally:
+        nvrtc._library.cache_clear()
