@@ -88,10 +88,14 @@ def tanh(a: Array) -> Array:
 
 
 def high_word(function: Function) -> Function:
-    """The f64 approximations give the upper 32 bits of the result, the rest is zero."""
+    """rcp and rsqrt.approx.ftz.f64: the upper 32 bits of the result, the rest is zero. Subnormals are zeros."""
+    tiny = np.finfo(np.float64).smallest_normal
+
+    def flush(a: Array) -> Array:
+        return np.where(np.abs(a) < tiny, np.copysign(0.0, a), a)
 
     def approximate(a: Array) -> Array:
-        bits = np.asarray(function(a), np.float64).view(np.uint64)
+        bits = flush(function(flush(a))).view(np.uint64)
         return (bits & np.uint64(0xFFFFFFFF00000000)).view(np.float64)
 
     return approximate
@@ -157,7 +161,7 @@ def operation(name: str, type_: str, modifiers: frozenset[str]) -> Function:
         function = propagate_nan(function)
     if "xorsign" in modifiers:
         function = _xor_sign(function)
-    if type_ == "f64" and "approx" in modifiers:
+    if type_ == "f64" and "approx" in modifiers and "ftz" in modifiers:
         function = high_word(function)
     if type_ in DECODE:
         return _in_f64(function if name not in ("fma", "mad") else fma_f64_odd, type_, modifiers)
