@@ -1,0 +1,313 @@
+// RUN: uop-opt %s --pass-pipeline 'builtin.module(convert-loop-to-tile)' --split-input-file --verify-diagnostics | filecheck %s
+
+// The axes are bound to threads and registers, the sum runs in two serial loops, of which the inner continues the outer.
+uop.kernel @matmul(%out: memref<16x16xf32>, %x: memref<16x64xf32>, %w: memref<64x16xf32>)
+    schedule #tile.schedule<i = 1 block * 8 thread * 2 register, j = 1 block * 8 thread * 2 register, k = 2 loop * 32 unroll> {
+  %0 = uop.const 0.0 : f32
+  loop.for %i (i = 16 parallel) {
+    loop.for %j (j = 16 parallel) {
+      %1 = loop.reduce %k (k = 64) add : f32 {
+        %2 = uop.load %x[%i, %k] : memref<16x64xf32>
+        %3 = uop.load %w[%k, %j] : memref<64x16xf32>
+        %4 = uop.mul %2, %3 : f32
+        loop.yield %4 : f32
+      }
+      %5 = uop.max %1, %0 : f32
+      uop.store %5, %out[%i, %j] : memref<16x16xf32>
+    }
+  }
+}
+// CHECK-LABEL: uop.kernel @matmul
+// CHECK-NEXT:    %ti = tile.axis i = 8 thread : index
+// CHECK-NEXT:    %ri = tile.axis i = 2 register : vector<2x1xindex>
+// CHECK-NEXT:    %tj = tile.axis j = 8 thread : index
+// CHECK-NEXT:    %rj = tile.axis j = 2 register : vector<1x2xindex>
+// CHECK-NEXT:    %[[ZERO:.*]] = uop.const 0.000000e+00 : f32
+// CHECK-NEXT:    %[[TWO:.*]] = uop.const 2 : index
+// CHECK-NEXT:    %[[TI:.*]] = uop.mul %ti, %[[TWO]] : index
+// CHECK-NEXT:    %[[TIV:.*]] = uop.expand %[[TI]] : index -> vector<2x1xindex>
+// CHECK-NEXT:    %[[I:.*]] = uop.add %[[TIV]], %ri : vector<2x1xindex>
+// CHECK-NEXT:    %[[TJ:.*]] = uop.mul %tj, %[[TWO]] : index
+// CHECK-NEXT:    %[[TJV:.*]] = uop.expand %[[TJ]] : index -> vector<1x2xindex>
+// CHECK-NEXT:    %[[J:.*]] = uop.add %[[TJV]], %rj : vector<1x2xindex>
+// CHECK-NEXT:    %[[C32:.*]] = uop.const 32 : index
+// CHECK-NEXT:    %[[SUM:.*]] = loop.for %ko (k = 2 loop) carry (%acc = add : vector<2x2xf32>) {
+// CHECK-NEXT:      %[[KO:.*]] = uop.mul %ko, %[[C32]] : index
+// CHECK-NEXT:      %[[INNER:.*]] = loop.for %ki (k = 32 unroll) carry (%acc_1 = add from %acc : vector<2x2xf32>) {
+// CHECK-NEXT:        %[[K:.*]] = uop.add %[[KO]], %ki : index
+// CHECK-NEXT:        %[[X:.*]] = tile.read %x[%[[I]], %[[K]]] : memref<16x64xf32>(vector<2x1xindex>, index) -> vector<2x1xf32>
+// CHECK-NEXT:        %[[W:.*]] = tile.read %w[%[[K]], %[[J]]] : memref<64x16xf32>(index, vector<1x2xindex>) -> vector<1x2xf32>
+// CHECK-NEXT:        %[[XV:.*]] = uop.expand %[[X]] : vector<2x1xf32> -> vector<2x2xf32>
+// CHECK-NEXT:        %[[WV:.*]] = uop.expand %[[W]] : vector<1x2xf32> -> vector<2x2xf32>
+// CHECK-NEXT:        %[[PRODUCT:.*]] = uop.mul %[[XV]], %[[WV]] : vector<2x2xf32>
+// CHECK-NEXT:        %[[NEW:.*]] = uop.add %acc_1, %[[PRODUCT]] : vector<2x2xf32>
+// CHECK-NEXT:        loop.yield %[[NEW]] : vector<2x2xf32>
+// CHECK-NEXT:      }
+// CHECK-NEXT:      loop.yield %[[INNER]] : vector<2x2xf32>
+// CHECK-NEXT:    }
+// CHECK-NEXT:    %[[ZEROS:.*]] = uop.expand %[[ZERO]] : f32 -> vector<2x2xf32>
+// CHECK-NEXT:    %[[RELU:.*]] = uop.max %[[SUM]], %[[ZEROS]] : vector<2x2xf32>
+// CHECK-NEXT:    tile.write %[[RELU]], %out[%[[I]], %[[J]]] : vector<2x2xf32> -> memref<16x16xf32>(vector<2x1xindex>, vector<1x2xindex>)
+
+// -----
+
+// A row in the registers of a block: no loop is left, the phases read it once. The axis is ragged: reads and writes are
+// masked, and each reduction combines its identity behind the end.
+uop.kernel @softmax(%out: memref<64x1000xf32>, %x: memref<64x1000xf32>)
+    schedule #tile.schedule<i = 64 block, j = 1 register * 256 thread * 4 register> {
+  loop.for %i (i = 64 parallel) {
+    %0 = loop.reduce %j (j = 1000) max : f32 {
+      %1 = uop.load %x[%i, %j] : memref<64x1000xf32>
+      loop.yield %1 : f32
+    }
+    %2 = loop.reduce %j (j = 1000) add : f32 {
+      %3 = uop.load %x[%i, %j] : memref<64x1000xf32>
+      %4 = uop.sub %3, %0 : f32
+      %5 = uop.exp %4 : f32
+      loop.yield %5 : f32
+    }
+    loop.for %j (j = 1000 parallel) {
+      %6 = uop.load %x[%i, %j] : memref<64x1000xf32>
+      %7 = uop.sub %6, %0 : f32
+      %8 = uop.exp %7 : f32
+      %9 = uop.div %8, %2 : f32
+      uop.store %9, %out[%i, %j] : memref<64x1000xf32>
+    }
+  }
+}
+// CHECK-LABEL: uop.kernel @softmax
+// CHECK:         %[[J:.*]] = uop.add %{{.*}}, %rj : vector<4xindex>
+// CHECK:         %[[OK:.*]] = uop.lt %[[J]], %{{.*}} : vector<4xindex>
+// CHECK-NEXT:    %[[X:.*]] = tile.read %x[%bi, %[[J]]] mask %[[OK]] : memref<64x1000xf32>(index, vector<4xindex>) -> vector<4xf32>
+// CHECK-NEXT:    %[[LEAST:.*]] = uop.const 0xff800000 : f32
+// CHECK-NEXT:    %[[LEASTV:.*]] = uop.expand %[[LEAST]] : f32 -> vector<4xf32>
+// CHECK-NEXT:    %[[M0:.*]] = uop.where %[[OK]], %[[X]], %[[LEASTV]] : vector<4xf32>
+// CHECK-NEXT:    %[[M1:.*]] = uop.reduce_axis max %[[M0]] axes [0] : (vector<4xf32>) -> vector<1xf32>
+// CHECK-NEXT:    %[[M2:.*]] = tile.reduce_across max %[[M1]] over %tj : vector<1xf32>
+// CHECK-NEXT:    %[[M3:.*]] = uop.expand %[[M2]] : vector<1xf32> -> vector<4xf32>
+// CHECK-NEXT:    %[[D:.*]] = uop.sub %[[X]], %[[M3]] : vector<4xf32>
+// CHECK-NEXT:    %[[E:.*]] = uop.exp %[[D]] : vector<4xf32>
+// CHECK:         uop.where %[[OK]], %[[E]], %{{.*}} : vector<4xf32>
+// CHECK:         tile.reduce_across add
+// CHECK-NOT:     tile.read
+// CHECK:         tile.write %{{.*}}, %out[%bi, %[[J]]] mask %[[OK]] :
+
+// -----
+
+// A sum over two axes is one reduction: all registers together, all threads together, after both loops.
+uop.kernel @sum(%out: memref<3xf32>, %x: memref<3x8x20xf32>)
+    schedule #tile.schedule<i = 3 block, k = 2 loop * 4 thread, k1 = 5 loop * 4 register> {
+  loop.for %i (i = 3 parallel) {
+    %0 = loop.reduce %k (k = 8) add : f32 {
+      %1 = loop.reduce %k1 (k1 = 20) add : f32 {
+        %2 = uop.load %x[%i, %k, %k1] : memref<3x8x20xf32>
+        loop.yield %2 : f32
+      }
+      loop.yield %1 : f32
+    }
+    uop.store %0, %out[%i] : memref<3xf32>
+  }
+}
+// What does not vary with the threads is written by the first.
+// CHECK-LABEL: uop.kernel @sum
+// CHECK:         %[[S0:.*]] = loop.for %k (k = 2 loop) carry (%acc = add : vector<4xf32>) {
+// CHECK:           loop.for %k1 (k1 = 5 loop) carry (%acc_1 = add from %acc : vector<4xf32>) {
+// CHECK:         %[[S1:.*]] = uop.reduce_axis add %[[S0]] axes [0] : (vector<4xf32>) -> vector<1xf32>
+// CHECK-NEXT:    %[[S2:.*]] = tile.reduce_across add %[[S1]] over %tk : vector<1xf32>
+// CHECK-NEXT:    %[[C0:.*]] = uop.const 0 : index
+// CHECK-NEXT:    %[[FIRST:.*]] = uop.eq %tk, %[[C0]] : index
+// CHECK-NEXT:    %[[MASK:.*]] = uop.expand %[[FIRST]] : i1 -> vector<1xi1>
+// CHECK-NEXT:    tile.write %[[S2]], %out[%bi] mask %[[MASK]] : vector<1xf32> -> memref<3xf32>(index)
+
+// -----
+
+// Several values are carried and combined at once.
+uop.kernel @argmax(%out: memref<4xi64>, %x: memref<4x30xf32>) schedule #tile.schedule<i = 4 thread, k = 4 loop * 8 loop> {
+  loop.for %i (i = 4 parallel) {
+    %0, %1 = loop.reduce %k (k = 30) argmax : f32, i64 {
+      %2 = uop.load %x[%i, %k] : memref<4x30xf32>
+      %3 = uop.cast %k : index -> i64
+      loop.yield %2, %3 : f32, i64
+    }
+    uop.store %1, %out[%i] : memref<4xi64>
+  }
+}
+// CHECK-LABEL: uop.kernel @argmax
+// CHECK:         %[[BEST:.*]], %[[PLACE:.*]] = loop.for %ko (k = 4 loop) carry (%acc, %acc_1 = argmax : f32, i64) {
+// CHECK:           loop.for %ki (k = 8 loop) carry (%acc_2, %acc_3 = argmax from %acc, %acc_1 : f32, i64) {
+// CHECK:             %[[OK:.*]] = uop.lt
+// CHECK:             uop.where %[[OK]], %{{.*}}, %{{.*}} : f32
+// CHECK:             uop.where %[[OK]], %{{.*}}, %{{.*}} : i64
+// CHECK:         tile.write %[[PLACE]], %out[%ti]
+
+// -----
+
+// A serial loop over a parallel axis carries nothing. A load's own mask and that of its axis hold both.
+uop.kernel @shifted(%out: memref<30xf32>, %x: memref<30xf32>) schedule #tile.schedule<i = 4 loop * 8 thread> {
+  %0 = uop.const -1 : index
+  %1 = uop.const 0 : index
+  loop.for %i (i = 30 parallel) {
+    %2 = uop.add %i, %0 : index
+    %3 = uop.ge %2, %1 : index
+    %4 = uop.load %x[%2] mask %3 : memref<30xf32>
+    uop.store %4, %out[%i] : memref<30xf32>
+  }
+}
+// CHECK-LABEL: uop.kernel @shifted
+// CHECK:         loop.for %i (i = 4 loop) {
+// CHECK:           %[[I0:.*]] = uop.mul %i, %{{.*}} : index
+// CHECK-NEXT:      %[[I:.*]] = uop.add %ti, %[[I0]] : index
+// CHECK-NEXT:      %[[OK:.*]] = uop.lt %[[I]], %{{.*}} : index
+// CHECK-NEXT:      %[[BEFORE:.*]] = uop.add %[[I]], %{{.*}} : index
+// CHECK-NEXT:      %[[INSIDE:.*]] = uop.ge %[[BEFORE]], %{{.*}} : index
+// CHECK-NEXT:      %[[BOTH:.*]] = uop.and %[[OK]], %[[INSIDE]] : i1
+// CHECK-NEXT:      %[[X:.*]] = tile.read %x[%[[BEFORE]]] mask %[[BOTH]] :
+// CHECK-NEXT:      tile.write %[[X]], %out[%[[I]]] mask %[[OK]] :
+
+// -----
+
+// A kernel in tile form is left alone.
+uop.kernel @done(%out: memref<4xf32>, %x: memref<4xf32>) schedule #tile.schedule<i = 4 thread> {
+  %ti = tile.axis i = 4 thread : index
+  %0 = tile.read %x[%ti] : memref<4xf32>(index) -> f32
+  tile.write %0, %out[%ti] : f32 -> memref<4xf32>(index)
+}
+// CHECK-LABEL: uop.kernel @done
+// CHECK-NEXT:    %ti = tile.axis i = 4 thread : index
+// CHECK-NEXT:    %0 = tile.read %x[%ti] : memref<4xf32>(index) -> f32
+// CHECK-NEXT:    tile.write %0, %out[%ti] : f32 -> memref<4xf32>(index)
+
+// -----
+
+// expected-error@+1 {{kernel @unscheduled has no schedule}}
+uop.kernel @unscheduled(%out: memref<4xf32>) {
+  %0 = uop.const 0.0 : f32
+  loop.for %i (i = 4 parallel) {
+    uop.store %0, %out[%i] : memref<4xf32>
+  }
+}
+
+// -----
+
+uop.kernel @unbound(%out: memref<4xf32>) schedule #tile.schedule<> {
+  %0 = uop.const 0.0 : f32
+  // expected-error@+1 {{the schedule does not bind axis i}}
+  loop.for %i (i = 4 parallel) {
+    uop.store %0, %out[%i] : memref<4xf32>
+  }
+}
+
+// -----
+
+// expected-error@+1 {{the schedule binds axis j, but the kernel's axes are: i}}
+uop.kernel @unknown_axis(%out: memref<4xf32>) schedule #tile.schedule<i = 4 thread, j = 2 thread> {
+  %0 = uop.const 0.0 : f32
+  loop.for %i (i = 4 parallel) {
+    uop.store %0, %out[%i] : memref<4xf32>
+  }
+}
+
+// -----
+
+uop.kernel @uncovered(%out: memref<10xf32>) schedule #tile.schedule<i = 3 block * 3 thread> {
+  %0 = uop.const 0.0 : f32
+  // expected-error@+1 {{axis i has extent 10, but its factors 3 block * 3 thread cover 9}}
+  loop.for %i (i = 10 parallel) {
+    uop.store %0, %out[%i] : memref<10xf32>
+  }
+}
+
+// -----
+
+uop.kernel @blocks_do_not_combine(%out: memref<f32>, %x: memref<10xf32>) schedule #tile.schedule<k = 2 block * 5 loop> {
+  // expected-error@+1 {{axis k is reduced and bound to `2 block`, but blocks do not combine their values}}
+  %0 = loop.reduce %k (k = 10) add : f32 {
+    %1 = uop.load %x[%k] : memref<10xf32>
+    loop.yield %1 : f32
+  }
+  uop.store %0, %out[] : memref<f32>
+}
+
+// -----
+
+// expected-error@+1 {{the schedule has 2048 threads in a block; at most 1024 fit}}
+uop.kernel @too_many_threads(%out: memref<2048xf32>) schedule #tile.schedule<i = 64 thread * 32 thread> {
+  %0 = uop.const 0.0 : f32
+  loop.for %i (i = 2048 parallel) {
+    uop.store %0, %out[%i] : memref<2048xf32>
+  }
+}
+
+// -----
+
+// expected-error@+1 {{the schedule has 16 lanes; a warp has 32}}
+uop.kernel @half_a_warp(%out: memref<16xf32>) schedule #tile.schedule<i = 16 lane> {
+  %0 = uop.const 0.0 : f32
+  loop.for %i (i = 16 parallel) {
+    uop.store %0, %out[%i] : memref<16xf32>
+  }
+}
+
+// -----
+
+// expected-error@+1 {{the lanes of a warp are its fastest threads, but the schedule numbers them i = 32 lane, i = 2 thread}}
+uop.kernel @slow_lanes(%out: memref<64xf32>) schedule #tile.schedule<i = 32 lane * 2 thread> {
+  %0 = uop.const 0.0 : f32
+  loop.for %i (i = 64 parallel) {
+    uop.store %0, %out[%i] : memref<64xf32>
+  }
+}
+
+// -----
+
+// expected-error@+1 {{axis i is bound to `4 warp`, but 16 threads stand behind it: not whole warps of 32}}
+uop.kernel @no_whole_warps(%out: memref<64xf32>) schedule #tile.schedule<i = 4 warp * 16 thread> {
+  %0 = uop.const 0.0 : f32
+  loop.for %i (i = 64 parallel) {
+    uop.store %0, %out[%i] : memref<64xf32>
+  }
+}
+
+// -----
+
+uop.kernel @matrix_instructions(%out: memref<64xf32>) schedule #tile.schedule<i = 4 warp * 16 mma> {
+  %0 = uop.const 0.0 : f32
+  // expected-error@+1 {{axis i is bound to `16 mma`, and matrix instructions are not lowered yet}}
+  loop.for %i (i = 64 parallel) {
+    uop.store %0, %out[%i] : memref<64xf32>
+  }
+}
+
+// -----
+
+uop.kernel @twice(%out: memref<4x4xf32>) schedule #tile.schedule<i = 4 thread> {
+  %0 = uop.const 0.0 : f32
+  loop.for %i (i = 4 parallel) {
+    // expected-error@+1 {{a loop over axis i stands inside another}}
+    loop.for %j (i = 4 parallel) {
+      uop.store %0, %out[%i, %j] : memref<4x4xf32>
+    }
+  }
+}
+
+// -----
+
+uop.kernel @two_extents(%out: memref<4xf32>, %out1: memref<5xf32>) schedule #tile.schedule<i = 5 thread> {
+  %0 = uop.const 0.0 : f32
+  loop.for %i (i = 4 parallel) {
+    uop.store %0, %out[%i] : memref<4xf32>
+  }
+  // expected-error@+1 {{axis i has extent 4 in one loop and 5 in another}}
+  loop.for %j (i = 5 parallel) {
+    uop.store %0, %out1[%j] : memref<5xf32>
+  }
+}
+
+// -----
+
+uop.kernel @range_form(%out: memref<4xf32>) schedule #tile.schedule<i = 4 thread> {
+  %0 = uop.const 0.0 : f32
+  // expected-error@+1 {{uop.range does not stand in loop form}}
+  %i = uop.range i = 4
+  uop.store %0, %out[%i] : memref<4xf32>
+}
