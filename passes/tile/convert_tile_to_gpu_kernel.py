@@ -22,7 +22,7 @@ from .lower.barriers import BarrierPlan
 from .lower.grid import Grid
 from .lower.indices import Indices
 from .lower.loops import lower_loop
-from .lower.lowering import Lowering
+from .lower.lowering import Lowering, flat_type
 from .lower.reductions import lower_reduce_across, lower_reduce_axis, uses_shared_memory
 from .lower.scopes import Scope
 from .lower.stages import StageGroup
@@ -70,7 +70,7 @@ def _lower_kernel(kernel: KernelOp, arch: gpu_kernel.Architecture) -> gpu_kernel
             raise PassError(
                 f"kernel @{kernel.sym_name.data} takes {argument.type}: it is not in tile form", kernel, _HELP
             )
-        types.append(MemRefType(argument.type.element_type, [element_count(argument.type.get_shape())]))
+        types.append(flat_type(argument.type.element_type, element_count(argument.type.get_shape())))
     block = Block(arg_types=types)
     root = Scope(block)
     root.location = kernel.location

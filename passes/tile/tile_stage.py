@@ -15,7 +15,7 @@ from ...dialects.layouts import slab_type, span_of
 from ...dialects.loop import ForOp
 from ...dialects.schedule import Staging
 from ...dialects.tile import AxisOp, ReadOp, StageOp
-from ...dialects.types import byte_width, index, shape_of
+from ...dialects.types import byte_width, element_of, index, shape_of
 from ...dialects.uop import KernelOp
 from ...rewriting.diagnostics import PassError, emit_remark
 from ...rewriting.locations import fuse_locations
@@ -109,8 +109,7 @@ def _slab_of(read: ReadOp, staging: Staging) -> _Slab | str:
         low, high = inner.bounds()
         origin.append(form - inner + LinearForm({}, low))
         shape.append(high - low + 1)
-    assert isinstance(read.buffer.type, MemRefType)
-    type = slab_type(read.buffer.type.element_type, shape, staging.pad)
+    type = slab_type(element_of(read.buffer.type), shape, staging.pad)
     return _Slab(read.buffer, loop, tuple(origin), type)
 
 

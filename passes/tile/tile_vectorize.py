@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import MemRefType, ModuleOp
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.passes import ModulePass
 
 from ...dialects.axes import AxisKind
@@ -45,8 +46,7 @@ class TileVectorizePass(ModulePass):
 
 def widest_vector(access: ReadOp | WriteOp) -> int | None:
     """The greatest number of elements that the access is proved to be able to move at once; None when it is one."""
-    type, shape = access.buffer.type, shape_of(value_of(access).type)
-    assert isinstance(type, MemRefType)
+    type, shape = cast("MemRefType[Attribute]", access.buffer.type), shape_of(value_of(access).type)
     if not shape or shape[-1] == 1 or isinstance(type.layout, SwizzleAttr):
         return None
     size = byte_width(element_of(type))
@@ -61,7 +61,7 @@ def widest_vector(access: ReadOp | WriteOp) -> int | None:
     return None
 
 
-def _is_aligned(access: ReadOp | WriteOp, type: MemRefType, width: int) -> bool:
+def _is_aligned(access: ReadOp | WriteOp, type: MemRefType[Attribute], width: int) -> bool:
     """Whether groups of `width` elements along the last register dimension are aligned vectors of the buffer."""
     place = LinearForm({})
     for index, stride in zip(access.indices, strides_of(type), strict=True):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
-from xdsl.dialects.builtin import MemRefType, VectorType
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.axes import THREAD_KINDS, AxisKind
 from ...dialects.layouts import SwizzleAttr, strides_of
@@ -30,7 +31,9 @@ def interpret_tile_kernel(kernel: KernelOp, buffers: Sequence[Array]) -> None:
     check_buffers(kernel, buffers)
     interpreter = _Interpreter(kernel)
     block = kernel.body.block
-    memories = {argument: _Memory(buffer) for argument, buffer in zip(block.args, buffers, strict=True)}
+    memories: dict[SSAValue, _Memory] = {}
+    for argument, buffer in zip(block.args, buffers, strict=True):
+        memories[argument] = _Memory(buffer)
     interpreter.memories.update(memories)
     interpreter.run(block.ops)
     outputs = {op.buffer for op in kernel.body.walk() if isinstance(op, WriteOp)}
@@ -65,7 +68,8 @@ class _Interpreter:
         self.memories: dict[SSAValue, _Memory | _Slab] = {}
         ops = list(kernel.body.walk())
         self.axes = [op for op in ops if isinstance(op, AxisOp) and op.axis.axis_kind is not AxisKind.REGISTER]
-        ranks = {len(shape_of(r.type)) for op in ops for r in op.results if isinstance(r.type, VectorType)}
+        shapes = [shape_of(result.type) for op in ops for result in op.results if not isinstance(op, StageOp)]
+        ranks = {len(shape) for shape in shapes if shape}
         if len(ranks) > 1:
             raise ExecutionError("the vectors of the kernel differ in rank", kernel)
         self.rank = max(ranks, default=0)
@@ -184,8 +188,7 @@ class _Interpreter:
 
     def check_vector(self, op: ReadOp | WriteOp, width: int, indices: Sequence[Array], mask: Array | None) -> None:
         """What `vector` promises: aligned groups of `width` elements side by side, of which all are moved or none."""
-        type = op.buffer.type
-        assert isinstance(type, MemRefType)
+        type = cast("MemRefType[Attribute]", op.buffer.type)
         value = op.result if isinstance(op, ReadOp) else op.value
         if isinstance(type.layout, SwizzleAttr):
             raise ExecutionError("a swizzled slab is not moved in vectors", op)
