@@ -212,7 +212,9 @@ class _Conversion:
     ) -> SSAValue:
         # Nobody writes what a kernel reads: two equal reads are one.
         op = ReadOp.of(self.values[buffer], indices, type, mask)
-        return builder.pure(ReadOp, tuple(op.operands), (type,), op.properties).result
+        read = builder.pure(ReadOp, tuple(op.operands), (type,), op.properties)
+        op.erase()
+        return read.result
 
     def store(self, builder: TileBuilder, op: StoreOp) -> None:
         indices = [self.values[i] for i in op.indices]
@@ -314,6 +316,7 @@ class _Conversion:
             across = ReduceAcrossOp.of(monoid, state, threads)
             types = [value.type for value in state]
             state = outer.pure(ReduceAcrossOp, tuple(across.operands), types, across.properties).outputs
+            across.erase()
         self.define(op, state, self.axes_of(reductions[-1].yielded) - set(axes))
 
     def elements(self, builder: TileBuilder, op: ReduceOp, axes: Sequence[str]) -> list[SSAValue]:
