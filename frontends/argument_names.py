@@ -34,10 +34,9 @@ def readable_name(qualified: str, classes: Mapping[str, str]) -> str:
 
     classes: name of the class of a module (`RMSNorm`) by its qualified name (`0`)
     """
-    if qualified.startswith("lifted_tensor_"):
-        return qualified.replace("lifted_tensor", "constant")
     owner, _, name = qualified.rpartition(".")
+    name = name.replace("lifted_tensor_", "constant_")
     first, _, rest = owner.partition(".")
     if not first.isdigit() or first not in classes:
-        return qualified
+        return f"{owner}.{name}"
     return ".".join(part for part in (classes[first].lower() + first, rest, name) if part)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import importlib.util
 import inspect
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import nn
@@ -20,6 +20,7 @@ from .captured import Call, Captured
 from .errors import CaptureError
 from .exporting import quiet_export
 from .expression import Code, Expression, Recorder, make_values
+from .fake_tensors import fake_tensors
 from .source_locations import COMMAND, shown_path
 from .user_errors import user_errors
 
@@ -36,7 +37,7 @@ def capture_expression(text: str) -> Captured:
     recorder = Recorder(code)
     with importing_from(Path.cwd()), quiet_export(), user_errors():
         code.run_imports()  # before there are fake tensors, which an imported module would keep
-        with FakeTensorMode():
+        with fake_tensors():
             _check_result(recorder.record())
     made = recorder.made
 
@@ -54,7 +55,8 @@ def _check_result(value: Any) -> None:
         raise CaptureError(f"the code gives a module, {type(value).__name__}: call it on an input")
     if not any(isinstance(leaf, torch.Tensor) for leaf in tree_leaves(value)):
         raise CaptureError(
-            f"the code gives a value of type {type(value).__name__}: a tensor, or a tuple, list or dict of tensors is needed"
+            f"the code gives a value of type {type(value).__name__}; "
+            "a tensor, or a tuple, list or dict of tensors is needed"
         )
 
 
@@ -76,7 +78,7 @@ def capture_file(source: str) -> Captured:
     with quiet_export(), user_errors(), importing_from(path.parent):
         make = _load_function(path, function)
         try:
-            with FakeTensorMode(allow_non_fake_inputs=True) as mode:
+            with fake_tensors() as mode:
                 fake = _as_call(make(), source_name)
                 fake = Call(fake.module, *_with_fake_tensors((fake.args, fake.kwargs), mode))
         except CaptureError:
@@ -101,7 +103,7 @@ def _split_source(source: str) -> tuple[Path, str]:
 
 
 @contextmanager
-def importing_from(folder: Path) -> Iterator[None]:
+def importing_from(folder: Path) -> Generator[None]:
     """Let the user's code import what lies in `folder`, as `python` does."""
     sys.path.insert(0, str(folder))
     try:
@@ -127,10 +129,13 @@ def _load_function(path: Path, name: str) -> Callable[[], Any]:
 
 
 def _functions(module: ModuleType) -> list[str]:
+    """Names of the functions of the file that can be called without arguments."""
     return [
         name
         for name, value in vars(module).items()
-        if inspect.isfunction(value) and value.__module__ == module.__name__
+        if inspect.isfunction(value)
+        and value.__module__ == module.__name__
+        and all(parameter.default is not parameter.empty for parameter in inspect.signature(value).parameters.values())
     ]
 
 
@@ -147,17 +152,17 @@ def _as_call(made: Any, source_name: str) -> Call:
     """What the user's function gave as a call. Raises `CaptureError` for what is none."""
     match made:
         case (module, inputs):
-            args, kwargs = ((), inputs) if isinstance(inputs, dict) else (inputs, {})
-        case (module, args, dict() as kwargs):
-            pass
+            args, kwargs = cast("Any", ((), inputs) if isinstance(inputs, dict) else (inputs, {}))
+        case (module, args, kwargs) if isinstance(kwargs, dict):
+            kwargs = cast("Any", kwargs)
         case _:
             raise CaptureError(
-                f"{source_name} gives a {type(made).__name__}; it must give a module and its inputs: "
+                f"what {source_name} gives is of type {type(made).__name__}; a module and its inputs are needed: "
                 "`return model, (x, y)`"
             )
     if not isinstance(module, nn.Module):
         if not callable(module):
-            raise CaptureError(f"{source_name} gives a {type(module).__name__} where a module is expected")
+            raise CaptureError(f"the module that {source_name} gives is of type {type(module).__name__}")
         module = _Function(module)
-    arguments = tuple(args) if isinstance(args, tuple | list) else (args,)
-    return Call(module, arguments, kwargs)
+    positional = tuple(cast("Sequence[Any]", args)) if isinstance(args, tuple | list) else (args,)
+    return Call(module, positional, cast("Mapping[str, Any]", kwargs))

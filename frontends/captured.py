@@ -16,6 +16,7 @@ from .exporting import decompose, export_module, quiet_export
 from .imported import Argument, ArgumentKind, Imported, ResultKind
 from .importer import import_decomposed
 from .reference import run_in_float64
+from .torch_internals import random_state
 from .user_errors import user_errors
 
 
@@ -52,7 +53,7 @@ class Captured:
     def exported(self) -> torch.export.ExportedProgram:
         """The program as `torch.export` gives it. Raises `CaptureError` when it cannot be exported."""
         if self._exported is None:
-            with user_errors():
+            with user_errors("torch.export cannot take the program"):
                 self._exported = export_module(self.module, self.args, self.kwargs)
         return self._exported
 
@@ -88,7 +89,7 @@ class Captured:
                 leaves[argument.leaf] = by_source[argument.source]
         args, kwargs = tree_unflatten(leaves, spec)
         with user_errors(), torch.no_grad():
-            outputs = iter(tree_leaves(torch.func.functional_call(made.module, state, args, kwargs)))
+            outputs = iter(tree_leaves(torch.func.functional_call(made.module, state, args, kwargs, tie_weights=False)))
         results: list[torch.Tensor] = []
         for result in imported.results:
             value = next(outputs) if result.kind is ResultKind.USER_OUTPUT else by_source[result.target or ""]
@@ -102,12 +103,13 @@ class Captured:
 
     def _decomposed(self) -> torch.export.ExportedProgram:
         if self._core is None:
-            self._core = decompose(self.exported())
+            exported = self.exported()
+            with user_errors("torch.export cannot decompose the program"):
+                self._core = decompose(exported)
         return self._core
 
     def _make_call(self, seed: int) -> Call:
-        with torch.random.fork_rng(devices=[]), quiet_export(), user_errors():
-            torch.manual_seed(seed)
+        with random_state(seed), quiet_export(), user_errors():
             self._made = self._make()
         return self._made
 

@@ -5,6 +5,7 @@ from xdsl.dialects.builtin import TensorType, bf16, f16, f32, f64, i1, i8, i16, 
 from xdsl.ir import Attribute
 
 from ..dialects.types import ui8
+from .errors import UnsupportedError
 
 ELEMENT_TYPES: dict[torch.dtype, Attribute] = {
     torch.float64: f64,
@@ -32,22 +33,18 @@ def dtype_of(element: Attribute) -> torch.dtype:
     return _DTYPES[element]
 
 
-def tensor_type(tensor: torch.Tensor) -> TensorType:
-    """`tensor<16x64xf32>`; raises `UnsupportedTensorError` for what uop has no type for."""
-    if tensor.dtype not in ELEMENT_TYPES:
-        raise UnsupportedTensorError(f"dtype {dtype_name(tensor.dtype)} is not supported")
-    if tensor.layout != torch.strided:
-        layout = str(tensor.layout).removeprefix("torch.")
-        raise UnsupportedTensorError(f"layout {layout} is not supported, only dense tensors are")
-    if tensor.is_quantized:
-        raise UnsupportedTensorError("quantized tensors are not supported")
-    symbolic = [str(extent) for extent in tensor.shape if not isinstance(extent, int)]  # pyright: ignore[reportUnnecessaryIsInstance] # SymInt
+def tensor_type(value: object) -> TensorType:
+    """`tensor<16x64xf32>`; raises `UnsupportedError` for what uop has no type for."""
+    if not isinstance(value, torch.Tensor):
+        raise UnsupportedError("its result is no tensor: sizes and control flow that depend on data are not supported")
+    if value.layout != torch.strided:
+        layout = str(value.layout).removeprefix("torch.")
+        raise UnsupportedError(f"layout {layout} is not supported, only dense tensors are")
+    if value.dtype not in ELEMENT_TYPES:
+        raise UnsupportedError(f"dtype {dtype_name(value.dtype)} is not supported")
+    extents: list[object] = list(value.shape)
+    symbolic = [str(extent) for extent in extents if not isinstance(extent, int)]
     if symbolic:
-        raise UnsupportedTensorError(
-            f"its shape depends on data or on a dynamic dimension ({', '.join(symbolic)}); export with static shapes"
-        )
-    return TensorType(ELEMENT_TYPES[tensor.dtype], list(tensor.shape))
-
-
-class UnsupportedTensorError(Exception):
-    """A tensor that uop has no type for, and why."""
+        sizes = ", ".join(symbolic)
+        raise UnsupportedError(f"its shape is not static ({sizes}): sizes that depend on data are not supported")
+    return TensorType(ELEMENT_TYPES[value.dtype], list(value.shape))

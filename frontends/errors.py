@@ -9,6 +9,10 @@ class FrontendError(Exception):
     """A program that the front end cannot take; its text is complete and meant for the user."""
 
 
+class UnsupportedError(Exception):
+    """Something that uop has no form for, and why; who catches it knows where in the program it stands."""
+
+
 @dataclass(frozen=True)
 class Problem:
     """One thing in a program that uop has no form for.

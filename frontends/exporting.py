@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import logging
+import sys
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Generator, Mapping
 from typing import Any
 
 import torch
 import torch.export
 
 from .source_locations import whole_stack_traces
+from .torch_internals import run_decompositions
 
 KEPT = (
     torch.ops.aten.scaled_dot_product_attention.default,
@@ -21,18 +24,23 @@ KEPT = (
 and the mean square of `rms_norm` a power and a mean, which say less than the name."""
 
 
-@contextmanager
-def quiet_export() -> Iterator[None]:
-    """Keep what `torch.export` warns and logs about its own inside off the terminal."""
-    logger = logging.getLogger("torch.export")
-    disabled = logger.disabled
+@contextlib.contextmanager
+def quiet_export() -> Generator[None]:
+    """Keep what PyTorch warns and logs about the inside of exporting and of fake tensors off the terminal.
+
+    What goes wrong is raised as well, so nothing is lost.
+    """
+    loggers = [logging.getLogger(name) for name in logging.root.manager.loggerDict if name.split(".")[0] == "torch"]
+    disabled = [logger for logger in loggers if not logger.disabled]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        logger.disabled = True
+        for logger in disabled:
+            logger.disabled = True
         try:
             yield
         finally:
-            logger.disabled = disabled
+            for logger in disabled:
+                logger.disabled = False
 
 
 def export_module(
@@ -40,23 +48,29 @@ def export_module(
 ) -> torch.export.ExportedProgram:
     """`torch.export.export` with static shapes and, for every operation, the user's innermost line.
 
+    `torch.compile` in the user's code does nothing.
     args, kwargs: real or fake tensors that `module` is called with. Raises what `torch.export.export` raises.
     """
-    with quiet_export(), whole_stack_traces(__file__):
-        return torch.export.export(module, args, dict(kwargs or {}))
+    printed = io.StringIO()  # of a failed export, PyTorch prints the graph so far to stderr
+    with (
+        quiet_export(),
+        whole_stack_traces(__file__),
+        torch.compiler.set_stance("force_eager"),
+        contextlib.redirect_stderr(printed),
+    ):
+        exported = torch.export.export(module, args, dict(kwargs or {}))
+    sys.stderr.write(printed.getvalue())
+    return exported
 
 
 def decompose(exported: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
     """`exported` in core ATen operations and those of `KEPT`, without mutation and views."""
-    table = torch.export.default_decompositions()
-    for overload in KEPT:
-        table.pop(overload, None)
     with quiet_export(), _regions_keep_locations(exported.graph_module):
-        return exported.run_decompositions(table)
+        return run_decompositions(exported, KEPT)
 
 
-@contextmanager
-def _regions_keep_locations(module: torch.fx.GraphModule) -> Iterator[None]:
+@contextlib.contextmanager
+def _regions_keep_locations(module: torch.fx.GraphModule) -> Generator[None]:
     """Interpret graphs inside `module` (the bodies of `torch.no_grad()` and the like) node by node.
 
     `run_decompositions` inlines them, but calls their generated code, whose stack trace is not the user's.

@@ -38,6 +38,7 @@ from torch.utils._pytree import tree_leaves
 from .argument_names import unique_identifiers
 from .errors import CaptureError
 from .source_locations import COMMAND
+from .torch_internals import module_calls, shares_memory
 
 RANDOM = "bernoulli multinomial normal poisson rand rand_like randint randint_like randn randn_like randperm".split()
 EMPTY = "empty empty_like empty_permuted empty_strided".split()
@@ -49,6 +50,8 @@ _EMPTY = frozenset(getattr(torch, name) for name in EMPTY)
 _INITIALISERS = frozenset(
     "bernoulli_ cauchy_ exponential_ fill_ geometric_ log_normal_ normal_ random_ uniform_ zero_ requires_grad_".split()
 )
+
+_SEEDING = frozenset([getattr(torch, "manual_seed")])
 
 _FRAME_DEPENDENT = frozenset("dir eval exec globals locals super vars".split())
 """Builtins that look at their caller's frame, so that nothing may stand between."""
@@ -107,7 +110,7 @@ class Code:
         if not isinstance(last, ast.Expr):
             message = "the last line gives no value: end with an expression, whose value is the result"
             raise CaptureError(message, COMMAND, last.lineno, last.col_offset + 1)
-        imports = [statement for statement in tree.body if isinstance(statement, ast.Import | ast.ImportFrom)]
+        imports: list[ast.stmt] = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
         calls = _CallWrapper()
         body = ast.Module([calls.visit(statement) for statement in tree.body], [])
         result = ast.Expression(calls.visit(last).value)
@@ -196,11 +199,11 @@ class Recorder(TorchFunctionMode):
         self.made: dict[int, Made] = {}
         self._calls = 0
         self._inside = False
-        self._used: set[int] = set()
+        self._used: dict[int, object] = {}  # tensors and modules by id; held, so that no other gets the id
 
     def record(self) -> Any:
         """The value of the code; afterwards `made` is complete."""
-        with self:
+        with module_calls(self._use), self:
             return self.code.evaluate(self.call)
 
     def __torch_function__(
@@ -210,10 +213,15 @@ class Recorder(TorchFunctionMode):
         args: tuple[Any, ...] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
-        if not self._inside and getattr(func, "__name__", "") != "__get__":  # x.shape is no use of x
-            leaves = tree_leaves((args, kwargs))
-            self._used |= {id(leaf) for leaf in leaves if isinstance(leaf, torch.Tensor)}
+        if getattr(func, "__name__", "") != "__get__":  # x.shape is no use of x
+            for leaf in tree_leaves((args, kwargs)):
+                if isinstance(leaf, torch.Tensor):
+                    self._use(leaf)
         return func(*args, **(kwargs or {}))
+
+    def _use(self, value: object) -> None:
+        if not self._inside:
+            self._used[id(value)] = value
 
     def call(self, site: int, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         if self._inside:
@@ -221,13 +229,14 @@ class Recorder(TorchFunctionMode):
         number = self._calls
         self._calls += 1
         kind = self._kind(function, args)
+        used_before = dict(self._used)
         self._inside = kind is not None
         try:
             value = function(*args, **kwargs)
         finally:
             self._inside = False
-        if kind is None:
-            kind = self._kind_by_result(function, value)
+        if kind is None and isinstance(value, nn.Module):
+            kind = self._kind_of_module(function, value, used_before)
         if kind is Kind.PARAMETER:
             for earlier in self.made.values():
                 if earlier.kind is Kind.INPUT and earlier.value is args[0]:
@@ -241,29 +250,37 @@ class Recorder(TorchFunctionMode):
         if isinstance(function, type):
             if issubclass(function, nn.Module):
                 return Kind.MODULE
-            return Kind.PARAMETER if function is nn.Parameter else None
+            return Kind.PARAMETER if function is nn.Parameter and args else None
         if function in _FACTORIES:
             return Kind.INPUT
-        if function is torch.manual_seed:
+        if function in _SEEDING:
             return Kind.PREPARATION
         target = getattr(function, "__self__", None)
-        initialises = isinstance(target, torch.Tensor) and function.__name__ in _INITIALISERS
+        initialises = function.__name__ in _INITIALISERS if isinstance(target, torch.Tensor) else False
         if args and getattr(function, "__module__", None) == "torch.nn.init":
             initialises, target = True, args[0]
-        return Kind.PREPARATION if initialises and self._is_fresh(target) else None
+        if initialises and isinstance(target, torch.Tensor) and self._is_unused(target):
+            return Kind.PREPARATION
+        return None
 
-    def _kind_by_result(self, function: Callable[..., Any], value: object) -> Kind | None:
-        if not isinstance(value, nn.Module):
-            return None
-        if getattr(function, "__self__", None) is value:  # m.eval(), m.half()
-            return Kind.PREPARATION if all(map(self._is_fresh, value.parameters())) else None
-        return None if self._has_made(value) else Kind.MODULE
+    def _is_unused(self, tensor: torch.Tensor) -> bool:
+        """Whether the tensor is made and has not been computed with; `m.weight.data` is the tensor `m.weight`."""
+        parts = [part for made in self.made.values() for part in _parts(made.value)]
+        same = [part for part in parts if isinstance(part, torch.Tensor) and shares_memory(part, tensor)]
+        return bool(same) and not any(id(part) in self._used for part in same)
 
-    def _is_fresh(self, tensor: object) -> bool:
-        return self._has_made(tensor) and id(tensor) not in self._used
-
-    def _has_made(self, value: object) -> bool:
-        return any(value is part for made in self.made.values() for part in _parts(made.value))
+    def _kind_of_module(
+        self, function: Callable[..., Any], module: nn.Module, used_before: dict[int, object]
+    ) -> Kind | None:
+        """What a call that gives a module makes: a new one, or the same one with changes."""
+        if getattr(function, "__self__", None) is module:
+            if any(id(part) in used_before for part in _parts(module)):
+                name = getattr(function, "__name__", "a method")
+                raise ValueError(f"{name}() changes a module that has been called; change it before it is used")
+            self._used = used_before
+            return Kind.PREPARATION
+        parts = [part for made in self.made.values() for part in _parts(made.value)]
+        return None if any(part is module for part in parts) else Kind.MODULE
 
 
 def _parts(value: object) -> list[object]:
@@ -291,7 +308,7 @@ class Maker:
     """Evaluates calls as they are and keeps what those that make something give; stops after the last of them."""
 
     wanted: frozenset[int]
-    values: dict[int, Any] = field(default_factory=dict)
+    values: dict[int, Any] = field(default_factory=dict[int, Any])
     _calls: int = 0
     _inside: bool = False
 
@@ -338,14 +355,22 @@ class Expression(nn.Module):
         """The tensors that the code makes, by name."""
         by_tensor = {id(values[number]): name for number, name in names.items()}
         self._inputs = {n: by_tensor[id(value)] for n, value in values.items() if id(value) in by_tensor}
-        for name, value in _roots(made, values):
+        self._own_parameters: dict[int, str] = {}
+        for name, number in _roots(made, values):
+            value = values[number]
             if isinstance(value, nn.Module):
                 self.add_module(name, value)
             else:
                 self.register_parameter(name, value)
+                self._own_parameters[number] = name
 
     def forward(self, **inputs: torch.Tensor) -> Any:
-        values = self._values | {number: inputs[name] for number, name in self._inputs.items()}
+        values = (
+            self._values
+            | {number: inputs[name] for number, name in self._inputs.items()}
+            # `torch.export` and `functional_call` put other tensors in the place of parameters.
+            | {number: getattr(self, name) for number, name in self._own_parameters.items()}
+        )
         return self._code.evaluate(Replayer(values).call)
 
 
@@ -360,15 +385,15 @@ def input_names(made: Mapping[int, Made]) -> dict[int, str]:
     return dict(zip(inputs, unique_identifiers(names), strict=True))
 
 
-def _roots(made: Mapping[int, Made], values: Mapping[int, Any]) -> list[tuple[str, nn.Module | nn.Parameter]]:
-    """Modules and parameters that are in no other module, by the name of their variable or class."""
+def _roots(made: Mapping[int, Made], values: Mapping[int, Any]) -> list[tuple[str, int]]:
+    """Numbers of the modules and parameters that are in no other module, by the name of their variable or class."""
     kept = [number for number, each in made.items() if each.kind in (Kind.MODULE, Kind.PARAMETER)]
     inner = {id(part) for number in kept for part in _parts(values[number]) if part is not values[number]}
     roots = [number for number in kept if id(values[number]) not in inner]
     names = unique_identifiers([made[number].name or type(values[number]).__name__.lower() for number in roots])
-    taken = dir(nn.Module()) + ["inputs"]  # a submodule may not have the name of an attribute
+    taken = [*dir(nn.Module()), "inputs"]  # a submodule may not have the name of an attribute
     names = [f"{name}_module" if name in taken else name for name in names]
-    return list(zip(names, (values[number] for number in roots), strict=True))
+    return list(zip(names, roots, strict=True))
 
 
 def make_values(code: Code, made: Mapping[int, Made]) -> dict[int, Any]:

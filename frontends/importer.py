@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 import torch
 import torch.export
+from torch._ops import OpOverload
 from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind, TensorArgument
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -29,11 +30,12 @@ from xdsl.ir import Attribute, Block, OpResult, Region, SSAValue
 from ..dialects.torch import AtenOp
 from ..rewriting.locations import fuse_locations, source_lines
 from .argument_names import readable_name, unique_identifiers
-from .element_types import UnsupportedTensorError, tensor_type
-from .errors import Problem, UnsupportedProgramError
+from .element_types import tensor_type
+from .errors import Problem, UnsupportedError, UnsupportedProgramError
 from .exporting import decompose, export_module
 from .imported import Argument, ArgumentKind, Imported, Result, ResultKind
 from .source_locations import node_location
+from .torch_internals import SchemaArgument, aten_overload, node_modules, node_outputs, schema_arguments
 
 
 def import_exported(
@@ -95,7 +97,7 @@ class _Importer:
     def __init__(self, exported: torch.export.ExportedProgram) -> None:
         self.exported = exported
         self.block = Block()
-        self.values: dict[torch.fx.Node, SSAValue | list[SSAValue]] = {}
+        self.values: dict[torch.fx.Node, list[SSAValue]] = {}
         self.problems: list[Problem] = []
 
     def run(self, name: str) -> Imported:
@@ -138,7 +140,7 @@ class _Importer:
                 continue
             try:
                 type = tensor_type(node.meta["val"])
-            except UnsupportedTensorError as error:
+            except UnsupportedError as error:
                 self.problem(node, f"argument {source}", str(error))
                 continue
             place = leaf if kind is ArgumentKind.USER_INPUT else None
@@ -149,22 +151,21 @@ class _Importer:
         for name, (node, kind, source, type, place) in zip(names, found, strict=True):
             value = self.block.insert_arg(type, len(self.block.args))
             value.name_hint = name
-            self.values[node] = value
+            self.values[node] = [value]
             arguments.append(Argument(name, kind, source, type, place, self.held_tensor(kind, source)))
         return tuple(arguments)
 
     def module_classes(self) -> dict[str, str]:
         """The class of each module that calls an operation, by the module's qualified name."""
-        stacks = [node.meta.get("nn_module_stack") or {} for node in self.exported.graph.nodes]
-        return {name: kind.rpartition(".")[2] for stack in stacks for name, kind in stack.values()}
+        return {name: kind for node in self.exported.graph.nodes for name, kind in node_modules(node).items()}
 
     def held_tensor(self, kind: ArgumentKind, source: str) -> torch.Tensor | None:
         """The tensor that the exported program holds for a parameter, buffer or constant."""
         if kind is ArgumentKind.USER_INPUT:
             return None
-        if source in self.exported.state_dict:
-            return self.exported.state_dict[source]
-        return self.exported.constants[source]
+        tensor = self.exported.state_dict.get(source, self.exported.constants.get(source))
+        assert isinstance(tensor, torch.Tensor)
+        return tensor
 
     def results(self) -> tuple[tuple[Result, ...], list[SSAValue]]:
         """What the outputs are for, and the values that the function returns."""
@@ -176,10 +177,8 @@ class _Importer:
             if isinstance(spec.arg, ConstantArgument):
                 results.append(Result(kind, None, constant=spec.arg.value))
                 continue
-            value = self.values[nodes[spec.arg.name]]
-            assert isinstance(value, SSAValue)
             results.append(Result(kind, len(returned), target=spec.target))
-            returned.append(value)
+            returned += self.values[nodes[spec.arg.name]]
         return tuple(results), returned
 
     # ---- operations
@@ -190,8 +189,8 @@ class _Importer:
                 continue
             if node.target is operator.getitem:
                 self.get_item(node)
-            elif isinstance(node.target, torch._ops.OpOverload):
-                self.operation(node, node.target)
+            elif (overload := aten_overload(node.target)) is not None:
+                self.operation(node, overload)
             else:
                 self.problem(node, str(node.target), "is no ATen operation")
 
@@ -200,39 +199,18 @@ class _Importer:
         assert isinstance(source, torch.fx.Node)
         assert isinstance(index, int)
         if source in self.values:
-            self.values[node] = self.values[source][index]
+            self.values[node] = [self.values[source][index]]
 
-    def operation(self, node: torch.fx.Node, overload: torch._ops.OpOverload) -> None:
+    def operation(self, node: torch.fx.Node, overload: OpOverload[..., Any]) -> None:
+        if overload in _ASSERTIONS or any(tensor not in self.values for tensor in node.all_input_nodes):
+            return  # no input: what gives it has been reported
         name = str(overload)
-        if overload in _ASSERTIONS:
-            return
-        if overload.namespace != "aten":
-            self.problem(node, name, "is no ATen operation")
-            return
-        if any(tensor not in self.values for value in node.args for tensor in _tensors(value)):
-            return  # it uses what has been reported already
-        values = node.meta.get("val")
-        outputs = list(values) if isinstance(values, tuple | list) else [values]
-        if not all(isinstance(output, torch.Tensor) for output in outputs):
-            self.problem(node, name, "its result is no tensor: data-dependent control and sizes are not supported")
-            return
         try:
-            types = [tensor_type(output) for output in outputs]
-        except UnsupportedTensorError as error:
+            types = [tensor_type(output) for output in node_outputs(node)]
+            operands, arguments = self.split_arguments(node, overload)
+        except UnsupportedError as error:
             self.problem(node, name, str(error))
             return
-        operands: list[SSAValue] = []
-        arguments: dict[str, Attribute] = {}
-        for argument, value in _bound(overload, node):
-            if argument.has_default_value() and value == argument.default_value:
-                continue
-            operands += [self.values[tensor] for tensor in _tensors(value)]
-            if not isinstance(value, torch.fx.Node):
-                try:
-                    arguments[argument.name] = _attribute(argument, value)
-                except TypeError as error:
-                    self.problem(node, name, f"its argument {argument.name} is {error}")
-                    return
         op = AtenOp.create(
             operands=operands,
             result_types=types,
@@ -243,33 +221,46 @@ class _Importer:
         )
         op.location = node_location(node.meta)
         self.block.add_op(op)
-        self.values[node] = list(op.results) if isinstance(values, tuple | list) else op.results[0]
+        self.values[node] = list(op.results)
 
+    def split_arguments(
+        self, node: torch.fx.Node, overload: OpOverload[..., Any]
+    ) -> tuple[list[SSAValue], dict[str, Attribute]]:
+        """The tensors that `node` gives, in the order of the schema, and its other arguments by name.
 
-def _bound(overload: torch._ops.OpOverload, node: torch.fx.Node) -> Iterator[tuple[torch.Argument, Any]]:
-    """The arguments that `node` gives, in the order of the schema."""
-    for position, argument in enumerate(overload._schema.arguments):
-        if position < len(node.args):
-            yield argument, node.args[position]
-        elif argument.name in node.kwargs:
-            yield argument, node.kwargs[argument.name]
+        Left out are arguments that have their default value.
+        """
+        operands: list[SSAValue] = []
+        arguments: dict[str, Attribute] = {}
+        for position, argument in enumerate(schema_arguments(overload)):
+            if position < len(node.args):
+                value = node.args[position]
+            elif argument.name in node.kwargs:
+                value = node.kwargs[argument.name]
+            else:
+                continue
+            if argument.has_default and value == argument.default:
+                continue
+            tensors = _tensors(value)
+            operands += [self.values[tensor][0] for tensor in tensors]
+            if isinstance(value, torch.fx.Node):
+                continue
+            arguments[argument.name] = _in_place_of_tensors(argument, value) if tensors else _plain(value)
+        return operands, arguments
 
 
 def _tensors(value: Any) -> list[torch.fx.Node]:
     if isinstance(value, torch.fx.Node):
         return [value]
-    if isinstance(value, list | tuple):
-        return [element for element in value if isinstance(element, torch.fx.Node)]
-    return []
+    elements = cast("Sequence[Any]", value) if isinstance(value, list | tuple) else ()
+    return [element for element in elements if isinstance(element, torch.fx.Node)]
 
 
-def _attribute(argument: torch.Argument, value: Any) -> Attribute:
-    """An argument that is no tensor; of a list of tensors what stands in its place."""
-    if isinstance(value, list | tuple) and _tensors(value):
-        if isinstance(argument.type.getElementType(), torch.OptionalType):
-            return ArrayAttr([IntegerAttr(int(element is not None), i1) for element in value])
-        return IntegerAttr(len(value), i64)
-    return _plain(value)
+def _in_place_of_tensors(argument: SchemaArgument, value: Any) -> Attribute:
+    """What stands for a list of tensors: their number, or which of them there are where some may be None."""
+    if argument.has_absent:
+        return ArrayAttr([IntegerAttr(int(element is not None), i1) for element in value])
+    return IntegerAttr(len(value), i64)
 
 
 def _plain(value: Any) -> Attribute:
@@ -289,6 +280,6 @@ def _plain(value: Any) -> Attribute:
         case torch.device():
             return StringAttr(str(value))
         case list() | tuple():
-            return ArrayAttr([_plain(element) for element in value])
+            return ArrayAttr([_plain(element) for element in cast("Sequence[Any]", value)])
         case _:
-            raise TypeError(f"a {type(value).__name__}")
+            raise UnsupportedError(f"an argument of type {type(value).__name__} is not supported")

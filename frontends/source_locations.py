@@ -4,15 +4,15 @@ import os
 import re
 import site
 import sysconfig
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from traceback import FrameSummary, StackSummary
+from traceback import FrameSummary
 
-from torch.fx.proxy import TracerBase
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, LocationAttr, StringAttr
 
 from ..rewriting.locations import UNKNOWN
+from .torch_internals import stack_trace_filter
 
 COMMAND = "<command>"
 """File name of code that stands on the command line; `linecache` holds its text."""
@@ -63,21 +63,16 @@ def node_location(metadata: Mapping[str, object]) -> LocationAttr:
 
 
 @contextmanager
-def whole_stack_traces(caller: str) -> Iterator[None]:
-    """Let `torch.export` record the user's helper functions too, not `forward` methods alone.
+def whole_stack_traces(caller: str) -> Generator[None]:
+    """Let `torch.export` record all of the user's frames with each operation.
 
     caller: file that calls `torch.export`; frames above it belong to whoever started the export.
     """
-    original = TracerBase._filter_traceback_frames  # pyright: ignore[reportPrivateUsage] # torch: "can be overridden"
 
-    def below_caller(tracer: TracerBase, frames: StackSummary) -> StackSummary:
-        callers = [position for position, frame in enumerate(frames) if frame.filename == caller]
-        below: list[FrameSummary] = frames[callers[-1] + 1 :] if callers else list(frames)
-        users = [frame for frame in below if is_users(frame.filename)]
-        return StackSummary.from_list(users or original(tracer, StackSummary.from_list(below)))
+    def users_below_caller(frames: list[FrameSummary]) -> list[FrameSummary]:
+        calls = [position for position, frame in enumerate(frames) if frame.filename == caller]
+        below = frames[calls[-1] + 1 :] if calls else frames
+        return [frame for frame in below if is_users(frame.filename)]
 
-    TracerBase._filter_traceback_frames = below_caller  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
-    try:
+    with stack_trace_filter(users_below_caller):
         yield
-    finally:
-        TracerBase._filter_traceback_frames = original  # pyright: ignore[reportPrivateUsage]

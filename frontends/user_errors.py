@@ -1,7 +1,7 @@
 """Exceptions that the user's code raises, told by the user's own lines."""
 
 import traceback
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException
@@ -12,8 +12,11 @@ from .source_locations import is_users, shown_path
 
 
 @contextmanager
-def user_errors() -> Iterator[None]:
-    """Turn what the code under it raises into a `CaptureError` at the innermost of the user's lines."""
+def user_errors(what: str = "") -> Generator[None]:
+    """Turn what the code under it raises into a `CaptureError` at the innermost of the user's lines.
+
+    what: said first where none of the lines is the user's: `torch.export cannot take the program`
+    """
     try:
         yield
     except FrontendError:
@@ -22,14 +25,14 @@ def user_errors() -> Iterator[None]:
         file = shown_path(error.filename) if error.filename else None
         raise CaptureError(f"SyntaxError: {error.msg}", file, error.lineno, error.offset, error.end_offset) from None
     except Exception as error:
-        raise _capture_error(error) from None
+        raise _capture_error(error, what) from None
 
 
-def _capture_error(error: Exception) -> CaptureError:
+def _capture_error(error: Exception, what: str) -> CaptureError:
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if is_users(frame.filename)]
     message = _message(error)
     if not frames:
-        return CaptureError(message)
+        return CaptureError(f"{what}: {message}" if what else message)
     *callers, last = frames
     file = shown_path(last.filename)
     # Columns say where in the line, and mean nothing when the expression goes on in another line.

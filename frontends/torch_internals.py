@@ -1,0 +1,148 @@
+# pyright: reportPrivateUsage=false, reportAttributeAccessIssue=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+"""What uop uses of PyTorch that is private or has no types: typed, and in one place to look at when PyTorch changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from traceback import FrameSummary, StackSummary
+from typing import Any
+
+import torch
+import torch.export
+from torch import fx, nn
+from torch._ops import OpOverload
+from torch.fx.proxy import TracerBase
+from torch.nn.modules.module import register_module_forward_pre_hook
+
+Conversion = Callable[[torch.Tensor], torch.Tensor]
+
+
+@dataclass(frozen=True)
+class SchemaArgument:
+    """An argument of an operation's schema; `has_absent` is set for `Tensor?[]`, a list with None in it."""
+
+    name: str
+    has_default: bool
+    default: Any
+    has_absent: bool
+
+
+def aten_overload(target: object) -> OpOverload[..., Any] | None:
+    """`target`, which an FX node calls, if it is an ATen operation."""
+    return target if isinstance(target, OpOverload) and target.namespace == "aten" else None
+
+
+def schema_arguments(overload: OpOverload[..., Any]) -> Iterator[SchemaArgument]:
+    """The arguments of `overload`, in order."""
+    for argument in overload._schema.arguments:
+        is_list = isinstance(argument.type, torch.ListType)
+        has_absent = is_list and isinstance(argument.type.getElementType(), torch.OptionalType)
+        yield SchemaArgument(argument.name, argument.has_default_value(), argument.default_value, has_absent)
+
+
+def node_outputs(node: fx.Node) -> list[object]:
+    """What `node` gives: the elements of a tuple or list, or its one value."""
+    value: Any = node.meta.get("val")
+    return list(value) if isinstance(value, tuple | list) else [value]
+
+
+def node_modules(node: fx.Node) -> Mapping[str, str]:
+    """Qualified name and class name of the modules in whose `forward` the operation of `node` was called."""
+    stack: Mapping[str, tuple[str, str]] = node.meta.get("nn_module_stack") or {}
+    return {name: class_name.rpartition(".")[2] for name, class_name in stack.values()}
+
+
+def run_decompositions(
+    exported: torch.export.ExportedProgram, kept: tuple[OpOverload[..., Any], ...]
+) -> torch.export.ExportedProgram:
+    """`exported` in core ATen operations, but for those of `kept`."""
+    table = torch.export.default_decompositions()
+    for overload in kept:
+        table.pop(overload, None)
+    return exported.run_decompositions(table)
+
+
+def shares_memory(first: torch.Tensor, second: torch.Tensor) -> bool:
+    """Whether one is the other or a view of it; for fake tensors too."""
+    return torch._C._is_alias_of(first, second)
+
+
+@contextmanager
+def random_state(seed: int) -> Generator[None]:
+    """Random numbers on the CPU from `seed`; afterwards they go on as if nothing had been."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        yield
+
+
+@contextmanager
+def module_calls(called: Callable[[nn.Module], None]) -> Generator[None]:
+    """Tell `called` each module that is called."""
+
+    def before_forward(module: nn.Module, inputs: object) -> None:
+        called(module)
+
+    hook = register_module_forward_pre_hook(before_forward)
+    try:
+        yield
+    finally:
+        hook.remove()
+
+
+@contextmanager
+def stack_trace_filter(keep: Callable[[list[FrameSummary]], list[FrameSummary]]) -> Generator[None]:
+    """Let `keep` choose the frames that tracing records with an operation.
+
+    PyTorch records those of `forward` methods, so a line in the user's helper function is lost.
+    """
+    original = TracerBase._filter_traceback_frames
+
+    def filtered(tracer: TracerBase, frames: StackSummary) -> StackSummary:
+        return StackSummary.from_list(keep(list(frames)) or original(tracer, frames))
+
+    TracerBase._filter_traceback_frames = filtered
+    try:
+        yield
+    finally:
+        TracerBase._filter_traceback_frames = original
+
+
+@contextmanager
+def replaced_parameters() -> Generator[None]:
+    """Let `nn.Module._apply`, which is behind `half()` and `to()`, put new parameters in the place of the old.
+
+    PyTorch swaps the contents of old and new parameters when they are fake, and fails when a weak reference to one of
+    them is left, as its cache of fake results may do.
+    """
+    # Parameters that several modules share are shared afterwards. What the ids stand for is held, so they stay valid.
+    converted: dict[tuple[int, int], tuple[nn.Parameter, Conversion, nn.Parameter]] = {}
+
+    def convert(parameter: nn.Parameter, conversion: Conversion) -> nn.Parameter:
+        key = id(parameter), id(conversion)
+        if key not in converted:
+            with torch.no_grad():
+                value = conversion(parameter)
+            new = parameter if value is parameter else nn.Parameter(value, parameter.requires_grad)
+            converted[key] = parameter, conversion, new
+        return converted[key][2]
+
+    def apply(module: nn.Module, fn: Conversion, recurse: bool = True) -> nn.Module:
+        for child in module.children() if recurse else ():
+            child._apply(fn)
+        for name, parameter in module._parameters.items():
+            if parameter is not None:
+                module._parameters[name] = convert(parameter, fn)
+        for name, buffer in module._buffers.items():
+            if buffer is not None:
+                module._buffers[name] = fn(buffer)
+        return module
+
+    original = nn.Module._apply
+    nn.Module._apply = apply
+    try:
+        yield
+    finally:
+        nn.Module._apply = original
