@@ -17,7 +17,7 @@ from .indices import ZERO, Indices
 from .scopes import Scope
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Digit:
     """One factor in the mixed-radix number of a thread: `number ÷ stride mod extent`."""
 

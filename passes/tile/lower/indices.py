@@ -81,24 +81,27 @@ class Indices:
         return value
 
     def value(self, scope: Scope, form: LinearForm) -> SSAValue:
-        """The form as a value; terms that change least often are added first, each sum as far out as it can stand."""
+        """The form as a value: terms that change least often are added first, the constant before those that change most
+        often, and each sum stands as far out as it can."""
         self._note(form)
+        terms = [(scope.of(leaf).depth, self._serials[leaf], leaf, factor) for leaf, factor in form.terms.items()]
+        terms.sort(key=lambda term: term[:2])
+        constant = form.constant
         total: SSAValue | None = None
-        for leaf, coefficient in sorted(
-            form.terms.items(), key=lambda term: (scope.of(term[0]).depth, self._serials[term[0]])
-        ):
-            if total is not None and coefficient == -1:
+        for depth, _, leaf, factor in terms:
+            if constant and total is not None and depth == terms[-1][0] > terms[0][0]:
+                total, constant = self._plus(scope, total, constant), 0
+            if total is not None and factor == -1:
                 total = scope.alu("sub", total, leaf)
                 continue
-            term = leaf if coefficient == 1 else scope.alu("mul", leaf, self.constant(coefficient))
+            term = leaf if factor == 1 else scope.alu("mul", leaf, self.constant(factor))
             total = term if total is None else scope.alu("add", total, term)
         if total is None:
-            return self.constant(form.constant)
-        if form.constant > 0:
-            return scope.alu("add", total, self.constant(form.constant))
-        if form.constant < 0:
-            return scope.alu("sub", total, self.constant(-form.constant))
-        return total
+            return self.constant(constant)
+        return self._plus(scope, total, constant) if constant else total
+
+    def _plus(self, scope: Scope, value: SSAValue, number: int) -> SSAValue:
+        return scope.alu("add" if number > 0 else "sub", value, self.constant(abs(number)))
 
     def _note(self, form: LinearForm) -> None:
         """Whether the sum fits 32 bits, and every part of it."""

@@ -3,18 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from xdsl.dialects.builtin import MemRefType
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....dialects.gpu_kernel import AllocOp, Architecture, BarrierOp
 from ....dialects.layouts import SHARED
+from ....dialects.types import byte_width
 from ....dialects.uop import KernelOp
 from ..linear import LinearForm
 from .grid import Grid
 from .indices import Indices
 from .scopes import Scope
 from .values import Values
+
+
+@lru_cache(maxsize=1024)
+def flat_type(element: Attribute, element_count: int) -> MemRefType:
+    """A flat buffer of global memory."""
+    return MemRefType(element, [element_count])
+
+
+@lru_cache(maxsize=1024)
+def _shared_type(element: Attribute, element_count: int) -> MemRefType:
+    """A shared array of at least so many elements.
+
+    It is a whole number of 16-byte units long, as shared memory is given out: NVRTC may read the last one as a vector.
+    """
+    unit = max(1, 16 // byte_width(element))
+    return MemRefType(element, [-(-element_count // unit) * unit], memory_space=SHARED)
 
 
 @dataclass
@@ -37,10 +55,9 @@ class Lowering:
     slots: dict[SSAValue, LinearForm] = field(default_factory=dict[SSAValue, LinearForm])
     barriers: set[Operation] = field(default_factory=set[Operation])
 
-    def shared_array(self, element_count: int, like: MemRefType, hint: str) -> SSAValue:
-        """An array of shared memory, declared at the kernel's top, of the element type of `like`."""
-        type = MemRefType(like.element_type, [element_count], memory_space=SHARED)
-        array = self.root.insert(AllocOp.of(type)).result
+    def shared_array(self, element_count: int, element: Attribute, hint: str) -> SSAValue:
+        """An array of shared memory, declared at the kernel's top."""
+        array = self.root.insert(AllocOp.of(_shared_type(element, element_count))).result
         array.name_hint = hint
         return array
 

@@ -30,7 +30,7 @@ def declare_slab(lowering: Lowering, op: StageOp, buffers: int) -> None:
     slab = op.result.type
     assert isinstance(slab, MemRefType)
     hint = op.result.name_hint or f"{op.buffer.name_hint or 'slab'}_s"
-    lowering.buffers[op.result] = lowering.shared_array(buffers * slab_span(slab), slab, hint)
+    lowering.buffers[op.result] = lowering.shared_array(buffers * slab_span(slab), slab.element_type, hint)
 
 
 @dataclass(frozen=True)

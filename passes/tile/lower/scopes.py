@@ -41,9 +41,9 @@ class Scope(Builder):
     def of(self, value: SSAValue) -> Scope:
         """The scope that a value is defined in."""
         owner = value.owner
-        block = owner if isinstance(owner, Block) else owner.parent
-        assert block is not None
-        return self._scopes[block]
+        # `isinstance` asks abstract classes, which takes as long as all the rest of this.
+        block = owner if type(owner) is Block else owner.parent
+        return self._scopes[block]  # pyright: ignore[reportArgumentType]
 
     def _home(self, operands: Sequence[SSAValue]) -> Scope:
         home = self.root

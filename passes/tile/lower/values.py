@@ -33,6 +33,9 @@ def array_type(element: Attribute, shape: tuple[int, ...]) -> MemRefType:
     return MemRefType(element, [extent for extent in shape if extent != 1], memory_space=REGISTER)
 
 
+_ELEMENTWISE = (AluOp, ConstOp, ExpandOp, CastOp, BitcastOp, AxisOp)
+
+
 def is_one_element(value: SSAValue) -> bool:
     return all(extent == 1 for extent in shape_of(value.type))
 
@@ -77,7 +80,7 @@ class Values:
                 memo[value] = self._load(scope, value, place)
                 continue
             op = value.owner
-            if isinstance(op, Block) or not isinstance(op, AluOp | ConstOp | ExpandOp | CastOp | BitcastOp | AxisOp):
+            if not isinstance(op, _ELEMENTWISE):
                 raise _not_lowered(value)
             missing = [x for x in reversed(op.operands) if x not in memo and x not in self.known]
             if missing:
@@ -175,11 +178,18 @@ class Values:
         if not _is_worth_keeping(op, value):
             return
         if is_one_element(value):
-            (self.known[value],) = self.elements(scope, [value], [ZERO] * len(shape_of(value.type)))
+            (element,) = self.elements(scope, [value], [ZERO] * len(shape_of(value.type)))
+            self.set_known(value, element)
             return
         array = self.array_of(scope, value, value.name_hint or f"{op.name.split('.')[-1]}_r")
         self.fill(scope, value, array)
         self.arrays[value] = array
+
+    def set_known(self, value: SSAValue, element: Value) -> None:
+        """`value` has one element, and this is it."""
+        if isinstance(element, SSAValue) and element.name_hint is None:
+            element.name_hint = value.name_hint
+        self.known[value] = element
 
     def read_arrays(self, values: Sequence[SSAValue]) -> set[SSAValue]:
         """The arrays that computing these values reads."""

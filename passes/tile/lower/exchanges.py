@@ -1,0 +1,231 @@
+"""How threads combine: lanes of a warp by shuffles, the rest through shared memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.dialects.builtin import f32, i32
+from xdsl.ir import SSAValue
+
+from ....dialects.gpu_kernel import ForOp, IfOp, LoadOp, ShuffleOp, StoreOp
+from ....dialects.monoids import MonoidAttr
+from ....dialects.tile import AxisOp, ReduceAcrossOp
+from ....dialects.types import bit_width, element_of, is_float, shape_of
+from ..linear import LinearForm
+from .grid import Digit, Grid
+from .indices import ZERO
+from .lowering import Lowering
+from .scopes import Scope
+from .values import Place, array_type
+
+WARP = 32
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """How the threads of a `tile.reduce_across` combine.
+
+    A digit of a thread's number whose stride is a power of two has its low bits in bits of the lane: lanes that differ in
+    these bits combine by shuffles. What is left of the reduced digits goes through shared memory: `partials` values of each
+    group of threads that get one result.
+
+    masks: exclusive-or masks of lanes, in the order in which they are applied.
+    shuffled: for each reduced digit, by how many values of it the shuffles combine.
+    """
+
+    over: tuple[Digit, ...]
+    shuffled: tuple[int, ...]
+    masks: tuple[int, ...]
+    partials: int
+
+    @staticmethod
+    def of(grid: Grid, op: ReduceAcrossOp) -> Exchange:
+        over: list[Digit] = []
+        for axis in op.over:
+            assert isinstance(axis.owner, AxisOp)
+            digit = grid.bind(axis.owner)
+            if digit not in over:
+                over.append(digit)
+        shuffled: list[int] = []
+        masks: list[int] = []
+        for digit in over:
+            mask = digit.stride
+            # All 32 lanes must be there to take part.
+            if grid.threads % WARP == 0 and mask & (mask - 1) == 0:
+                while mask < WARP and digit.extent % (2 * mask // digit.stride) == 0:
+                    masks.append(mask)
+                    mask *= 2
+                shuffled.append(mask // digit.stride)
+            else:
+                shuffled.append(1)
+        partials = prod(digit.extent // count for digit, count in zip(over, shuffled, strict=True))
+        return Exchange(tuple(over), tuple(shuffled), tuple(sorted(masks, reverse=True)), partials)
+
+
+def combine_lanes(
+    lowering: Lowering, scope: Scope, monoid: MonoidAttr, elements: Sequence[SSAValue], masks: Sequence[int]
+) -> Sequence[SSAValue]:
+    """Combine with the lanes whose numbers differ in the bits of the masks."""
+    for mask in masks:
+        others = [_from_lane(lowering, scope, element, mask) for element in elements]
+        elements = monoid.monoid.combine(scope, elements, others)
+    return elements
+
+
+def _from_lane(lowering: Lowering, scope: Scope, value: SSAValue, mask: int) -> SSAValue:
+    """What the lane at exclusive or `mask` holds. Shuffles move 32 or 64 bits: smaller types go as f32 or i32, unchanged."""
+    element = value.type
+    moved = value
+    if bit_width(element) < 32:
+        moved = scope.cast(value, f32 if is_float(element) else i32)
+    shuffled = scope.insert(ShuffleOp.of("xor", moved, lowering.indices.constant(mask))).result
+    return scope.cast(shuffled, element)
+
+
+@dataclass(frozen=True)
+class _Slots:
+    """Where partial results lie: for each element of a tile `per_element` of them, those of this thread's group at
+    `base + part · stride`; a part of several reduced digits is split into them, (extent, stride), the last first.
+
+    count: partial results of one group, whose threads all get one result.
+    """
+
+    arrays: Sequence[SSAValue]
+    count: int
+    per_element: int
+    base: LinearForm
+    digits: Sequence[tuple[int, int]]
+
+
+class SharedExchange:
+    """The partial results of a `tile.reduce_across` in shared memory, where those that threads have in common by shuffles
+    are written once. They are numbered as the threads are, so that neighbouring threads write neighbouring places."""
+
+    def __init__(self, lowering: Lowering, op: ReduceAcrossOp, exchange: Exchange):
+        indices, root, digits = lowering.indices, lowering.root, lowering.grid.digits
+        self.lowering = lowering
+        self.exchange = exchange
+        self.monoid = op.monoid
+        self.types = [element_of(value.type) for value in op.inputs]
+        self.shape = shape_of(op.inputs[0].type)
+        shuffled = dict(zip(exchange.over, exchange.shuffled, strict=True))
+        strides: dict[Digit, int] = {}
+        threads = 1
+        for digit in reversed(digits):
+            strides[digit] = threads
+            threads *= digit.extent // shuffled.get(digit, 1)
+
+        self.group, self.groups = ZERO, 1
+        """The number of this thread's group, and how many there are."""
+        self.part = ZERO
+        """Which of its group's partial results this thread has."""
+        self.first: SSAValue | None = None
+        """Whether this thread is the first of those that have a partial result in common; None if it has its own."""
+        base = ZERO
+        for digit in digits:
+            if digit not in shuffled:
+                self.group, self.groups = self.group * digit.extent + digit.position, self.groups * digit.extent
+                base += digit.position * strides[digit]
+        for digit, count in shuffled.items():
+            self.part = self.part * (digit.extent // count) + indices.quotient(root, digit.position, count)
+            if count > 1:
+                is_first = indices.compare(root, "eq", indices.remainder(root, digit.position, count), ZERO)
+                self.first = is_first if self.first is None else root.alu("and", self.first, is_first)
+        parts = [(digit.extent // count, strides[digit]) for digit, count in reversed(shuffled.items())]
+        self._slots = _Slots(self._arrays(threads), exchange.partials, threads, base, parts)
+
+    def _arrays(self, per_element: int) -> list[SSAValue]:
+        size = prod(self.shape) * per_element
+        return [self.lowering.shared_array(size, type, "partial") for type in self.types]
+
+    def put(self, scope: Scope, place: Place, elements: Sequence[SSAValue]) -> None:
+        """Write this thread's partial results of one element of the tile."""
+        self._store(scope, self._slots, place, elements, self.first)
+
+    def shorten(self, scope: Scope) -> None:
+        """Where a group has more partial results than a warp has lanes, as many of its threads first combine them."""
+        if self._slots.count <= WARP:
+            return
+        works = self.lowering.indices.compare(scope, "lt", self.part, LinearForm({}, WARP))
+        if self.first is not None:
+            works = scope.alu("and", works, self.first)
+        per_element = self.groups * WARP
+        fewer = _Slots(self._arrays(per_element), WARP, per_element, self.group * WARP, [(WARP, 1)])
+        branch = IfOp.of(works)
+        with (
+            scope.inside(branch, branch.then.block) as working,
+            self.lowering.values.nest(working, self.shape) as (inner, place),
+        ):
+            elements = self._combined(inner, place, self.part, WARP, unroll=None)
+            self._store(inner, fewer, place, elements, None)
+        self._slots = fewer
+        self.lowering.barrier(scope)
+
+    def get(self, scope: Scope, place: Place) -> Sequence[SSAValue]:
+        """The result of one element of the tile."""
+        count = self._slots.count
+        digit, lanes = max(zip(self.exchange.over, self.exchange.shuffled, strict=True), key=lambda pair: pair[1])
+        takers = 1 << (count - 1).bit_length()
+        if takers > lanes:
+            # Written out, NVRTC reads four at a time, and beyond the last where they are no multiple of four.
+            return self._combined(scope, place, ZERO, 1, unroll=1 if count % 4 else 0)
+        # Each lane takes one partial result, or the identity, and shuffles combine them.
+        part = self.lowering.indices.remainder(scope, digit.position, takers)
+        mask = None
+        if takers > count:
+            mask = self.lowering.indices.compare(scope, "lt", part, LinearForm({}, count))
+        elements = self._load(scope, place, part, mask)
+        masks = [digit.stride * takers >> step for step in range(1, takers.bit_length())]
+        return combine_lanes(self.lowering, scope, self.monoid, elements, masks)
+
+    def _index(self, scope: Scope, slots: _Slots, place: Place, part: LinearForm) -> list[SSAValue]:
+        indices = self.lowering.indices
+        element = ZERO
+        for extent, coordinate in zip(self.shape, place, strict=True):
+            element = element * extent + coordinate
+        form = element * slots.per_element + slots.base
+        for extent, stride in slots.digits[:-1]:
+            form += indices.remainder(scope, part, extent) * stride
+            part = indices.quotient(scope, part, extent)
+        return [indices.value(scope, form + part * slots.digits[-1][1])]
+
+    def _load(
+        self, scope: Scope, place: Place, part: LinearForm, mask: SSAValue | None = None
+    ) -> Sequence[SSAValue]:
+        """One partial result of this thread's group; the identity where the mask is false."""
+        at = self._index(scope, self._slots, place, part)
+        loaded = [scope.insert(LoadOp.of(array, at, mask)).result for array in self._slots.arrays]
+        if mask is None:
+            return loaded
+        identities = self.monoid.monoid.identity(self.types)
+        return [
+            scope.alu("where", mask, value, scope.constant_like(identity, value))
+            for value, identity in zip(loaded, identities, strict=True)
+        ]
+
+    def _store(
+        self, scope: Scope, slots: _Slots, place: Place, elements: Sequence[SSAValue], mask: SSAValue | None
+    ) -> None:
+        """Write this thread's part of one element of the tile."""
+        at = self._index(scope, slots, place, self.part)
+        for element, array in zip(elements, slots.arrays, strict=True):
+            scope.insert(StoreOp.of(element, array, at, mask))
+
+    def _combined(
+        self, scope: Scope, place: Place, start: LinearForm, step: int, unroll: int | None
+    ) -> list[SSAValue]:
+        """The partial results `start`, `start + step`, … of this thread's group, combined in order."""
+        values, indices, monoid = self.lowering.values, self.lowering.indices, self.monoid.monoid
+        arrays = [values.allocate(scope, array_type(type, ()), "acc") for type in self.types]
+        for number, type, array in zip(monoid.identity(self.types), self.types, arrays, strict=True):
+            scope.insert(StoreOp.of(scope.const(number, type), array, ()))
+        loop = ForOp.of(indices.value(scope, start), self._slots.count, step, unroll)
+        loop.index.name_hint = "part"
+        with scope.inside(loop, loop.body.block) as inner:
+            elements = self._load(inner, place, indices.leaf(loop.index, (0, self._slots.count - 1)))
+            state = [inner.insert(LoadOp.of(array, ())).result for array in arrays]
+            for new, array in zip(monoid.combine(inner, state, elements), arrays, strict=True):
+                inner.insert(StoreOp.of(new, array, ()))
+        return [scope.insert(LoadOp.of(array, ())).result for array in arrays]
