@@ -15,7 +15,7 @@ from .memory import check_alignment, gather_parts, scatter
 from .operands import Operands, UnsupportedOperandError
 from .program import Immediate, Linked, Slot
 from .shadow import Access
-from .spaces import address_reader, count_global, count_shared, lanes_of, shared_offsets
+from .spaces import address_reader, count_global, count_shared, judge_global, lanes_of, shared_offsets
 
 
 @dataclass(eq=False)
@@ -136,6 +136,7 @@ def _read_source(machine: Machine, sources: Array, size: int, sizes: Array | Non
     if sizes is None or (sizes == size).all():
         parts = machine.memory.locate(sources, size, what)
         count_global(machine, sources, size, parts, is_copy=True)
+        judge_global(machine, sources, size, parts)
         return gather_parts(parts, sources, size)
     if (sizes > size).any():
         position = int(np.flatnonzero(sizes > size)[0])
@@ -150,5 +151,6 @@ def _read_source(machine: Machine, sources: Array, size: int, sizes: Array | Non
             fault.lane = int(chosen[fault.lane or 0])
             raise
         count_global(machine, addresses, length, parts, is_copy=True, chosen=chosen)
+        judge_global(machine, addresses, length, parts, chosen=chosen)
         pieces[chosen, :length] = gather_parts(parts, addresses, length)
     return pieces

@@ -24,7 +24,8 @@ class Code:
     """A kernel as steps. `steps[i]` is None where `controls[i]` decides what comes next.
 
     joins: instructions where lanes that were elsewhere may join. shared_granule: bytes of the narrowest access
-    to shared memory. local_stride: bytes of local memory of a lane.
+    to shared memory, store_granule of the narrowest store to global memory. synchronises_blocks: has atomic
+    operations or fences. local_stride: bytes of local memory of a lane.
     """
 
     program: Program
@@ -37,6 +38,7 @@ class Code:
     joins: list[bool]
     shared_granule: int
     store_granule: int
+    synchronises_blocks: bool
     has_warp_barriers: bool
     local_stride: int
     static_shared_bytes: int
@@ -78,9 +80,10 @@ def compile_kernel(ptx: str, kernel: str | None) -> Code:
         program.specials,
         steps,
         controls,
-        joins + [True],
+        [*joins, True],
         min([16, *widths]),
         min([16, *stores]),
+        any(linked.instruction.name in ("atom", "red", "membar", "fence") for linked in program.instructions),
         any(i.instruction.name == "bar" and i.instruction.has("warp") for i in program.instructions),
         -(-program.local_bytes // 16) * 16,
         program.shared_bytes,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from .compiler import Code, compile_kernel
 from .counters import Counters, InstructionCounters, kind_of
 from .errors import Fault, SimulationError
 from .formats import Array
+from .global_shadow import GlobalShadow
 from .machine import BarrierFault, Launch, Machine
 from .memory import Buffer, GlobalMemory, as_bytes
 from .ptx import Variable
@@ -54,11 +56,56 @@ def simulate(
     )
     if launch.threads_per_block > MAX_THREADS:
         raise ValueError(f"a block has at most {MAX_THREADS} threads, not {launch.threads_per_block}")
+    run = _run(code, launch, arguments, frozenset(), chunk_lanes, source)
+    both = frozenset(buffer.owner for buffer in run.memory.buffers if (buffer.loaded & buffer.stored).any())
+    if both and check_races and not code.synchronises_blocks:
+        # Judging loads is slow, and only needed where there are stores too, which is known now.
+        run = _run(code, launch, arguments, both, chunk_lanes, source)
+    for array, buffer in run.arrays:
+        if array.flags.writeable:
+            as_bytes(array)[:] = buffer.data[: buffer.size]
+    return run.counters()
+
+
+@dataclass
+class _Run:
+    """A finished run of all blocks."""
+
+    launch: Launch
+    stats: list[InstructionCounters]
+    memory: GlobalMemory
+    arrays: list[tuple[np.ndarray[Any, Any], Buffer]]
+
+    def counters(self) -> Counters:
+        x, y, z = self.launch.grid
+        blocks = x * y * z
+        counters = Counters(blocks, blocks * self.launch.threads_per_block)
+        if self.launch.count:
+            counters.unique_load_sectors = sum(int(buffer.loaded.sum()) for buffer in self.memory.buffers)
+            counters.unique_store_sectors = sum(int(buffer.stored.sum()) for buffer in self.memory.buffers)
+        for instruction in self.stats:
+            if instruction.warps:
+                counters.record(instruction)
+        return counters
+
+
+def _run(
+    code: Code,
+    launch: Launch,
+    arguments: Sequence[Any],
+    judge_loads_of: frozenset[str],
+    chunk_lanes: int,
+    source: str | None,
+) -> _Run:
+    """Run all blocks on copies of the arguments. judge_loads_of: owners of the buffers whose loads are judged."""
     memory = GlobalMemory()
     for variable in code.program.module_variables:
         content = variable.initial + bytes(variable.size - len(variable.initial))
         memory.add(variable.name, content, is_writable=variable.space == "global")
     bank, arrays = _bind(code, arguments, memory)
+    for buffer in memory.buffers:
+        if buffer.owner in judge_loads_of:
+            buffer.shadow = GlobalShadow(len(buffer.data), code.store_granule, judges_loads=True)
     stats = [InstructionCounters(i.opcode, kind_of(i), i.line) for i in code.instructions]
     blocks = launch.grid[0] * launch.grid[1] * launch.grid[2]
     per_chunk = max(1, chunk_lanes // launch.padded_threads)
@@ -71,10 +118,7 @@ def simulate(
             except Fault as fault:
                 raise _explain(fault, machine, source) from None
             epoch = machine.epoch + 1
-    for array, buffer in arrays:
-        if array.flags.writeable:
-            as_bytes(array)[:] = buffer.data[: buffer.size]
-    return _collect(stats, memory, blocks, blocks * launch.threads_per_block)
+    return _Run(launch, stats, memory, arrays)
 
 
 def _dimensions(value: tuple[int, ...] | int, what: str) -> tuple[int, int, int]:
@@ -154,20 +198,7 @@ def _scalar_bytes(value: Any, formal: Variable, what: str) -> bytes:
     return (number & (1 << bits) - 1).to_bytes(formal.size, "little")
 
 
-# -- results ----------------------------------------------------------------------------------------------------
-
-
-def _collect(stats: list[InstructionCounters], memory: GlobalMemory, blocks: int, threads: int) -> Counters:
-    counters = Counters(
-        blocks,
-        threads,
-        sum(int(buffer.loaded.sum()) for buffer in memory.buffers),
-        sum(int(buffer.stored.sum()) for buffer in memory.buffers),
-    )
-    for instruction in stats:
-        if instruction.warps:
-            counters.record(instruction)
-    return counters
+# -- messages ---------------------------------------------------------------------------------------------------
 
 
 def _explain(fault: Fault, machine: Machine, source: str | None) -> SimulationError:

@@ -401,11 +401,12 @@ class Machine:
 
     def name_lane(self, lane: int) -> str:
         """A thread and its block, by its lane in the chunk."""
-        block = self.first_block + int(self.block[lane])
+        return self.name_thread_of(int(self.thread[lane]), self.first_block + int(self.block[lane]))
+
+    def name_thread_of(self, thread: int, block: int) -> str:
+        """A thread and its block, by their indices."""
         x, y, _ = self.launch.grid
-        return (
-            f"{self.name_thread(int(self.thread[lane]))} of block ({block % x}, {block // x % y}, {block // (x * y)})"
-        )
+        return f"{self.name_thread(thread)} of block ({block % x}, {block // x % y}, {block // (x * y)})"
 
 
 class BarrierFault(Fault):

@@ -14,6 +14,7 @@ import numpy as np
 
 from .errors import Fault
 from .formats import Array
+from .global_shadow import GlobalShadow
 from .traffic import SECTOR_BYTES
 
 BUFFER_SPACING = 1 << 40
@@ -74,8 +75,7 @@ def check_alignment(addresses: Array, size: int, what: str) -> None:
 class Buffer:
     """An interval of global memory. `owner` says what it is, for messages.
 
-    writers, epochs: for each write cell the last thread that stored to it, plus one, and its barrier interval.
-    loaded, stored: which sectors were.
+    shadow: who accessed what, for the race check. loaded, stored: which sectors were.
     """
 
     owner: str
@@ -83,8 +83,7 @@ class Buffer:
     size: int
     data: Array
     is_writable: bool = True
-    writers: Array | None = None
-    epochs: Array | None = None
+    shadow: GlobalShadow | None = None
     loaded: Array = field(init=False)
     stored: Array = field(init=False)
 

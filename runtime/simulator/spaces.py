@@ -10,6 +10,7 @@ import numpy as np
 
 from .errors import Fault
 from .formats import Array
+from .global_shadow import GlobalAccess, GlobalShadow
 from .machine import Machine
 from .memory import SHARED_WINDOW, Buffer, check_alignment, gather, gather_parts, scatter
 from .operands import Operands, UnsupportedOperandError
@@ -66,6 +67,7 @@ def load_global(machine: Machine, addresses: Array, size: int) -> Array:
     check_alignment(addresses, size, "global load")
     parts = machine.memory.locate(addresses, size, "global load")
     count_global(machine, addresses, size, parts)
+    judge_global(machine, addresses, size, parts)
     return gather_parts(parts, addresses, size)
 
 
@@ -75,6 +77,7 @@ def store_global(machine: Machine, addresses: Array, pieces: Array) -> None:
     check_alignment(addresses, size, "global store")
     parts = machine.memory.locate(addresses, size, "global store")
     count_global(machine, addresses, size, parts, is_store=True)
+    judge_global(machine, addresses, size, parts, pieces=pieces)
     for buffer, positions in parts:
         if not buffer.is_writable:
             raise Fault(
@@ -82,8 +85,6 @@ def store_global(machine: Machine, addresses: Array, pieces: Array) -> None:
             )
         offsets = (addresses if positions is None else addresses[positions]) - buffer.base
         mine = pieces if positions is None else pieces[positions]
-        if machine.launch.check_races:
-            _check_global_writes(machine, buffer, offsets, mine, positions)
         scatter(buffer.data, offsets, mine)
         if machine.launch.check_races:
             _check_same_instruction(machine, buffer.data, offsets, mine, positions, f"in {buffer.owner}")
@@ -104,6 +105,9 @@ def count_global(
     is_copy: the global side of a cp.async, whose requests are counted on the shared side. chosen: the addresses
     are those of only these of the active lanes.
     """
+    for buffer, positions in parts:
+        offsets = (addresses if positions is None else addresses[positions]) - buffer.base
+        (buffer.stored if is_store else buffer.loaded)[offsets // SECTOR_BYTES] = True
     if not machine.launch.count:
         return
     stats = machine.stats[machine.pc]
@@ -115,49 +119,49 @@ def count_global(
     stats.requests += 0 if is_copy else requests
     stats.sectors += sectors
     stats.bytes += len(addresses) * size
-    for buffer, positions in parts:
-        offsets = (addresses if positions is None else addresses[positions]) - buffer.base
-        (buffer.stored if is_store else buffer.loaded)[offsets // SECTOR_BYTES] = True
 
 
-def _check_global_writes(
-    machine: Machine, buffer: Buffer, offsets: Array, pieces: Array, positions: Array | None
+def judge_global(
+    machine: Machine,
+    addresses: Array,
+    size: int,
+    parts: list[tuple[Buffer, Array | None]],
+    *,
+    pieces: Array | None = None,
+    chosen: Array | None = None,
 ) -> None:
-    """Two threads may store different values to one place only with a barrier of their block between."""
-    shift = machine.code.store_granule.bit_length() - 1
-    if buffer.writers is None or buffer.epochs is None:
-        cells = len(buffer.data) >> shift
-        buffer.writers, buffer.epochs = np.zeros(cells, np.int64), np.zeros(cells, np.int64)
-    active = machine.active()
-    lanes = np.arange(machine.lanes) if active is None else active
-    lanes = lanes if positions is None else lanes[positions]
-    padded = machine.launch.padded_threads
-    first = (machine.first_block + machine.block[lanes]) * padded
-    writer = first + machine.thread[lanes] + 1
-    size = pieces.shape[1]
-    differs: Array | None = None
-    for step in range(max(1, size >> shift)):
-        cells = (offsets >> shift) + step
-        before = buffer.writers[cells]
-        suspect = (before != 0) & (before != writer)
-        if suspect.any():
-            same_block = (before > first) & (before <= first + padded)
-            suspect &= ~(same_block & (buffer.epochs[cells] < machine.epoch))
-        if suspect.any():
-            if differs is None:
-                differs = (gather(buffer.data, offsets, size) != pieces).any(axis=1)
-            suspect &= differs
-            if suspect.any():
-                position = int(np.flatnonzero(suspect)[0])
-                other = int(before[position]) - 1
-                block, thread = divmod(other, padded)
-                x, y, _ = machine.launch.grid
-                name = f"block ({block % x}, {block // x % y}, {block // (x * y)})"
-                detail = f"{machine.name_thread(thread)} of {name} stored another value in {buffer.owner}"
-                at = position if positions is None else int(positions[position])
-                raise Fault("race: two threads store different values to one place in global memory", at, detail)
-        buffer.writers[cells] = writer
-        buffer.epochs[cells] = machine.epoch
+    """Look for races with earlier accesses. pieces: what is stored, None for loads. chosen: as in `count_global`."""
+    if not machine.launch.check_races:
+        return
+    lanes: Array | None = None
+    for buffer, positions in parts:
+        shadow = buffer.shadow
+        if shadow is None:
+            if pieces is None:
+                continue
+            shadow = buffer.shadow = GlobalShadow(len(buffer.data), machine.code.store_granule, judges_loads=False)
+        if lanes is None:
+            lanes = lanes_of(machine) if chosen is None else lanes_of(machine)[chosen]
+        mine = lanes if positions is None else lanes[positions]
+        blocks = machine.first_block + machine.block[mine]
+        access = GlobalAccess(machine.thread[mine], blocks, machine.epoch, machine.pc, machine.name_thread_of)
+        offsets = (addresses if positions is None else addresses[positions]) - buffer.base
+        try:
+            if pieces is None:
+                shadow.load(offsets, size, access)
+            else:
+                stored = pieces if positions is None else pieces[positions]
+                shadow.store(offsets, size, access, lambda b=buffer, o=offsets, p=stored: _changes(b, o, p))
+        except Fault as fault:
+            fault.kind = f"{fault.kind} ({buffer.owner})"
+            for mapping in (positions, chosen):
+                if mapping is not None and fault.lane is not None:
+                    fault.lane = int(mapping[fault.lane])
+            raise
+
+
+def _changes(buffer: Buffer, offsets: Array, pieces: Array) -> Array:
+    return (gather(buffer.data, offsets, pieces.shape[1]) != pieces).any(axis=1)
 
 
 def _check_same_instruction(

@@ -479,7 +479,7 @@ extern "C" __global__ void k(float* out) {
 """
     run(source.replace("VALUE", "1"), 8, 32, np.zeros(4, np.float32))
     message = fails(
-        source.replace("VALUE", "blockIdx.x"), 8, 32, np.zeros(4, np.float32), kind="race: two threads store"
+        source.replace("VALUE", "blockIdx.x"), 8, 32, np.zeros(4, np.float32), kind="two threads store different values"
     )
     assert "of block (1, 0, 0)" in message
 
@@ -490,7 +490,7 @@ extern "C" __global__ void k(float* out) {
   if (threadIdx.x == 0 && blockIdx.x % 7 == 6) out[0] = blockIdx.x;  // BUG
 }
 """
-    fails(source, 20, 32, np.zeros(1, np.float32), kind="race: two threads store", chunk_lanes=64)
+    fails(source, 20, 32, np.zeros(1, np.float32), kind="two threads store different values", chunk_lanes=64)
 
 
 def test_global_write_race_in_a_block():
@@ -502,7 +502,7 @@ extern "C" __global__ void k(float* out) {
 }
 """
     run(source.replace("SYNC", "__syncthreads();"), 1, 64, np.zeros(64, np.float32))
-    fails(source.replace("SYNC", ""), 1, 64, np.zeros(64, np.float32), kind="race: two threads store")
+    fails(source.replace("SYNC", ""), 1, 64, np.zeros(64, np.float32), kind="two threads store different values")
 
 
 def test_global_write_race_in_one_instruction():
@@ -511,7 +511,59 @@ extern "C" __global__ void k(float* out) {
   out[threadIdx.x / 2] = threadIdx.x;  // BUG
 }
 """
-    fails(source, 1, 64, np.zeros(32, np.float32), kind="race: two threads store")
+    fails(source, 1, 64, np.zeros(32, np.float32), kind="two threads store different values")
+
+
+NEIGHBOUR = r"""
+extern "C" __global__ void k(float* x) {
+  int i = blockIdx.x * 32 + threadIdx.x;
+  float y = x[i ^ DISTANCE];  // LOAD
+  SYNC
+  x[i] = y;  // STORE
+}
+"""
+
+
+def test_load_and_store_race_in_global_memory():
+    source = NEIGHBOUR.replace("DISTANCE", "1")
+    values = np.arange(64).astype(np.float32)
+    run(source.replace("SYNC", "__syncthreads();"), 2, 32, values)
+    assert (values == (np.arange(64) ^ 1)).all()
+    kind = "race in global memory: store after load by another thread"
+    message = fails(source.replace("SYNC", ""), 2, 32, values, kind=kind, marker="// STORE")
+    assert "the load, line 4" in message
+    # A barrier does not order other blocks.
+    message = fails(
+        source.replace("^ 1", "^ 32").replace("SYNC", "__syncthreads();"), 2, 32, values, kind=kind, marker="// STORE"
+    )
+    assert "of block (1, 0, 0)" in message
+    # In chunks of one block, the second block loads what the first has stored.
+    kind = "race in global memory: load after store by another thread"
+    blocks = source.replace("^ 1", "^ 32").replace("SYNC", "__syncthreads();")
+    fails(blocks, 2, 32, values, kind=kind, marker="// LOAD", chunk_lanes=32)
+
+
+def test_in_place_kernels_are_right_where_each_thread_keeps_to_its_own():
+    source = NEIGHBOUR.replace("DISTANCE", "0").replace("SYNC", "y = y * 2;")
+    values = np.arange(64).astype(np.float32)
+    run(source, 2, 32, values)
+    assert (values == 2 * np.arange(64)).all()
+
+
+def test_all_lanes_load_what_one_stores():
+    source = r"""
+extern "C" __global__ void k(float* x, float* out) {
+  float y = x[0];  // LOAD
+  out[threadIdx.x] = y;
+  SYNC
+  if (threadIdx.x == 3) x[0] = y + 1;  // STORE
+}
+"""
+    values, out = np.zeros(32, np.float32), np.zeros(32, np.float32)
+    run(source.replace("SYNC", "__syncthreads();"), 1, 32, values, out)
+    kind = "store after load"
+    message = fails(source.replace("SYNC", ""), 1, 32, values, out, kind=kind, marker="// STORE")
+    assert "several threads of the same block" in message
 
 
 # -- what cannot be run -----------------------------------------------------------------------------------------
