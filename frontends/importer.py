@@ -228,20 +228,25 @@ class _Importer:
     ) -> tuple[list[SSAValue], dict[str, Attribute]]:
         """The tensors that `node` gives, in the order of the schema, and its other arguments by name.
 
-        Left out are arguments that have their default value.
+        Left out are arguments that have their default value; but None in front of a tensor is written, or it could
+        not be told which of two optional tensors is given.
         """
         operands: list[SSAValue] = []
         arguments: dict[str, Attribute] = {}
+        absent: list[str] = []
         for position, argument in enumerate(schema_arguments(overload)):
             if position < len(node.args):
                 value = node.args[position]
-            elif argument.name in node.kwargs:
-                value = node.kwargs[argument.name]
             else:
-                continue
+                value = node.kwargs.get(argument.name, argument.default)
             if argument.has_default and value == argument.default:
+                if value is None:
+                    absent.append(argument.name)
                 continue
             tensors = _tensors(value)
+            if tensors:
+                arguments.update(dict.fromkeys(absent, UnitAttr()))
+                absent.clear()
             operands += [self.values[tensor][0] for tensor in tensors]
             if isinstance(value, torch.fx.Node):
                 continue
