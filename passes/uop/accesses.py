@@ -28,7 +28,7 @@ from ...dialects.uop import (
     ShrinkOp,
 )
 from ...rewriting.diagnostics import PassError
-from .axis_classes import AxisClasses
+from .axis_classes import AxisClasses, AxisPairs
 from .index_algebra import ZERO, Index, IndexAlgebra
 
 
@@ -68,6 +68,7 @@ class Accesses:
     roots: what the kernel computes, each written at one range for each dimension.
     leaves: values that are read from memory, not computed.
     limit: at how many places an op that computes something may be read; past it `CrowdedError` names the op.
+    pairs: what is known of ops that were looked at before.
     """
 
     def __init__(
@@ -76,6 +77,7 @@ class Accesses:
         roots: Sequence[SSAValue],
         leaves: Container[SSAValue],
         limit: int | None = None,
+        pairs: AxisPairs | None = None,
     ):
         self.algebra = IndexAlgebra()
         self.of: dict[Operation | SSAValue, dict[Access, None]] = {}
@@ -89,8 +91,8 @@ class Accesses:
         self.roots: list[Access] = []
         self._leaves = leaves
         self._limit = limit
-        self._classes = AxisClasses(ops)
-        self._ranges: dict[tuple[SSAValue, int], list[int]] = {}
+        self._classes = AxisClasses(ops, pairs or AxisPairs())
+        self._ranges: dict[int, list[int]] = {}
         self._range_indices: list[Index] = []
         for root in roots:
             taken: set[int] = set()

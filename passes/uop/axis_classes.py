@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from xdsl.ir import Operation, SSAValue
 
@@ -22,66 +22,89 @@ from ...dialects.uop import (
 )
 
 
-class AxisClasses:
-    """Union-find of the dimensions of the values of some ops.
+class AxisPairs:
+    """Which dimensions each op makes one logical axis of; kept per op, for the many kernels that a search looks at.
 
-    Two dimensions are in one class when an element of one is computed from the element of the other at the same index: through
-    ALU ops, casts, `expand` (kept dimensions), `permute`, `reduce_axis` (kept dimensions), `reshape` that only adds or drops
-    axes of extent 1, and the axes that pad, shrink and flip leave as they are. Dimensions of extent 1 have no class.
+    Dimensions go together when an element of one is computed from the element of the other at the same index: through
+    ALU ops, casts, `expand` (kept dimensions), `permute`, `reduce_axis` (kept dimensions), `reshape` that only adds or
+    drops axes of extent 1, and the axes that pad, shrink and flip leave as they are. Dimensions of extent 1 have no
+    axis. A dimension is a number here: of its value, plus its place.
     """
 
-    def __init__(self, ops: Iterable[Operation]):
-        self._parents: dict[tuple[SSAValue, int], tuple[SSAValue, int]] = {}
-        for op in ops:
-            self._visit(op)
+    def __init__(self) -> None:
+        self._first: dict[SSAValue, int] = {}
+        self._count = 0
+        self._pairs: dict[Operation, list[tuple[int, int]]] = {}
 
-    def find(self, value: SSAValue, dimension: int) -> tuple[SSAValue, int]:
-        """The representative of the dimension's class."""
-        node = root = (value, dimension)
-        while (parent := self._parents.get(root)) is not None:
-            root = parent
-        while node != root:
-            self._parents[node], node = root, self._parents[node]
-        return root
+    def dimension(self, value: SSAValue, place: int) -> int:
+        """The number of a dimension."""
+        first = self._first.get(value)
+        if first is None:
+            first = self._first[value] = self._count
+            self._count += len(shape_of(value.type))
+        return first + place
 
-    def _join(self, x: SSAValue, x_dimension: int, y: SSAValue, y_dimension: int) -> None:
-        x_root, y_root = self.find(x, x_dimension), self.find(y, y_dimension)
-        if x_root != y_root:
-            self._parents[x_root] = y_root
+    def of(self, op: Operation) -> list[tuple[int, int]]:
+        """The pairs of dimensions that `op` makes one axis."""
+        if op not in self._pairs:
+            self._pairs[op] = list(self._find(op))
+        return self._pairs[op]
 
-    def _join_equal(self, x: SSAValue, y: SSAValue, skip: Iterable[int] = ()) -> None:
+    def _equal(self, x: SSAValue, y: SSAValue, skip: Iterable[int] = ()) -> Iterator[tuple[int, int]]:
         """Dimensions at one place, of one extent."""
         for d, (n, m) in enumerate(zip(shape_of(x.type), shape_of(y.type), strict=False)):
             if n == m != 1 and d not in skip:
-                self._join(x, d, y, d)
+                yield self.dimension(x, d), self.dimension(y, d)
 
-    def _visit(self, op: Operation) -> None:
-        if isinstance(op, AluOp | CastOp | BitcastOp | ExpandOp):
+    def _find(self, op: Operation) -> Iterator[tuple[int, int]]:
+        if isinstance(op, AluOp | CastOp | BitcastOp | ExpandOp | PadOp | ShrinkOp):
             for operand in op.operands:
-                self._join_equal(operand, op.results[0])
+                yield from self._equal(operand, op.results[0])
         elif isinstance(op, PermuteOp):
             for d, source in enumerate(op.integers("order")):
                 if shape_of(op.result.type)[d] != 1:
-                    self._join(op.input, source, op.result, d)
+                    yield self.dimension(op.input, source), self.dimension(op.result, d)
         elif isinstance(op, ReshapeOp):
             source, target = (
                 [(d, n) for d, n in enumerate(shape_of(value.type)) if n != 1] for value in (op.input, op.result)
             )
             if [n for _, n in source] == [n for _, n in target]:
                 for (d, _), (e, _) in zip(source, target, strict=True):
-                    self._join(op.input, d, op.result, e)
+                    yield self.dimension(op.input, d), self.dimension(op.result, e)
         elif isinstance(op, ReduceAxisOp):
             first = op.operands[0]
             for operand in op.operands[1:]:
-                self._join_equal(operand, first)
+                yield from self._equal(operand, first)
             for result in op.results:
-                self._join_equal(first, result, skip=op.axis_list())
-        elif isinstance(op, PadOp):
-            self._join_equal(op.input, op.result)
-        elif isinstance(op, ShrinkOp):
-            self._join_equal(op.input, op.result)
+                yield from self._equal(first, result, skip=op.axis_list())
         elif isinstance(op, FlipOp):
-            self._join_equal(op.input, op.result, skip=op.integers("axes"))
+            yield from self._equal(op.input, op.result, skip=op.integers("axes"))
         elif isinstance(op, GatherOp):
-            self._join_equal(op.indices, op.result)
-            self._join_equal(op.input, op.result, skip=(op.axis.value.data,))
+            yield from self._equal(op.indices, op.result)
+            yield from self._equal(op.input, op.result, skip=(op.axis.value.data,))
+
+
+class AxisClasses:
+    """The logical axes of some ops: union-find of the dimensions of their values."""
+
+    def __init__(self, ops: Iterable[Operation], pairs: AxisPairs):
+        self._pairs = pairs
+        self._parents: dict[int, int] = {}
+        for op in ops:
+            for x, y in pairs.of(op):
+                x, y = self._root(x), self._root(y)
+                if x != y:
+                    self._parents[x] = y
+
+    def find(self, value: SSAValue, dimension: int) -> int:
+        """The number of the axis that the dimension walks."""
+        return self._root(self._pairs.dimension(value, dimension))
+
+    def _root(self, node: int) -> int:
+        parents = self._parents
+        root = node
+        while (parent := parents.get(root)) is not None:
+            root = parent
+        while node != root:
+            parents[node], node = root, parents[node]
+        return root

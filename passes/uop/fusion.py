@@ -9,6 +9,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects.uop import AluOp, BitcastOp, CastOp, GatherOp, PermuteOp, ReduceAxisOp, ReshapeOp, ShrinkOp
 from ...rewriting.diagnostics import emit_remark
+from .axis_classes import AxisPairs
 from .fusion_limits import Cone, Violation, byte_count, find_violation
 from .post_dominators import PostDominators
 
@@ -42,6 +43,7 @@ class Fusion:
         self._kernels_of: dict[Operation, set[Operation]] = {}
         self._legal: set[Operation] = set()
         self._refused: dict[Operation, str] = {}
+        self._pairs = AxisPairs()
         for value in self.outputs:
             if isinstance(source := source_of_view(value).owner, Operation):
                 self.materialised.add(source)
@@ -75,7 +77,7 @@ class Fusion:
     def _is_legal(self, root: Operation) -> bool:
         # Cuts only take ops away: what is legal stays so.
         if root not in self._legal:
-            violation = find_violation(self.cone(root))
+            violation = find_violation(self.cone(root), self._pairs)
             if violation is not None:
                 self._refused[root] = f"{violation.reason} ({violation.op.name} of {violation.op.results[0].type})"
                 return False
@@ -98,13 +100,16 @@ class Fusion:
                 best, step = probe, step * 2
             else:
                 step //= 2
-        end = ends[best]
         reason = self._refused[ends[best + 1]] if best + 1 < len(ends) else None
+        return self._with_layout(ends[best]), reason
+
+    def _with_layout(self, end: Operation) -> Operation:
+        """The last of the permutes and reshapes behind the end of a kernel that are its only use."""
         for later in self.post_dominators.after(end):
             if end in self.materialised or not isinstance(later, PermuteOp | ReshapeOp) or not self._is_legal(later):
                 break
             end = later
-        return end, reason
+        return end
 
     def _fuse_forward(self, reduction: Operation) -> None:
         """Settle the kernel of a reduction that is in none yet."""
@@ -146,11 +151,11 @@ class Fusion:
             self._kernels_of.setdefault(op, set()).add(root)
 
     def _find_cut(self, cone: Cone) -> Violation | None:
-        return (None if cone.ops[-1] in self._legal else find_violation(cone)) or self._find_repeated(cone)
+        return (None if cone.ops[-1] in self._legal else find_violation(cone, self._pairs)) or self._find_repeated(cone)
 
     def _end_of_cut(self, op: Operation, cone: Cone) -> Operation:
         """Where the new kernel that computes `op` ends, inside of the one that is cut."""
-        end, _ = self._furthest(op)
+        end = self._furthest(op)[0] if isinstance(op, ReduceAxisOp) else self._with_layout(op)
         return end if end in cone.ops[:-1] else op
 
     def _find_repeated(self, cone: Cone) -> Violation | None:

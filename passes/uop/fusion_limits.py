@@ -33,6 +33,7 @@ from xdsl.ir import Operation, SSAValue
 from ...dialects.types import byte_width, element_count, element_of, shape_of
 from ...dialects.uop import AluOp, ConstOp, GatherOp, IotaOp, MovementOp, ReduceAxisOp
 from .accesses import Access, Accesses, CrowdedError
+from .axis_classes import AxisPairs
 from .index_algebra import ZERO
 
 RECOMPUTATION = 1.5
@@ -92,13 +93,13 @@ def byte_count(value: SSAValue) -> int:
     return element_count(shape_of(value.type)) * byte_width(element_of(value.type))
 
 
-def find_violation(cone: Cone) -> Violation | None:
-    """The first criterion that the kernel breaks, None if it keeps them all."""
+def find_violation(cone: Cone, pairs: AxisPairs | None = None) -> Violation | None:
+    """The first criterion that the kernel breaks, None if it keeps them all. pairs: see `Accesses`."""
     for op in cone.ops:
         if isinstance(op, GatherOp) and (producer := _producer(op.input, cone)) is not None:
             return Violation(producer, "a gather reads it at places that data chooses")
     try:
-        plan = Accesses(cone.ops, cone.roots, cone.leaves, PLACES)
+        plan = Accesses(cone.ops, cone.roots, cone.leaves, PLACES, pairs)
     except CrowdedError as error:
         return Violation(error.op, f"it would be computed at more than {PLACES} places for each element of the result")
     reductions = [
@@ -140,7 +141,7 @@ def _find_recomputation(plan: Accesses, reductions: Sequence[_Reduction]) -> Vio
         times[reduction.op] = times.get(reduction.op, 0) + steps / max(elements, 1)
     for op, count in times.items():
         if count > RECOMPUTATION:
-            return Violation(op, f"fused, it would be computed {count:.4g} times for each of its elements")
+            return Violation(op, f"it would be computed {count:.4g} times for each of its elements")
     return None
 
 
@@ -173,7 +174,7 @@ def _find_untiled_contraction(cone: Cone, plan: Accesses, reductions: Sequence[_
     indices = [index for index in contraction.access.indices if index != ZERO]
     ranges = {plan.algebra.as_range(index) for index in indices}
     if None in ranges or len(ranges) != len(indices):
-        return Violation(contraction.op, "fused, its result would not be indexed by whole ranges")
+        return Violation(contraction.op, "its result would not be indexed by whole ranges")
     return _find_dear_operand(cone, plan, contraction)
 
 

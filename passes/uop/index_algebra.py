@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from math import gcd
 from typing import Literal
 
+from .reshape_groups import reshape_groups
+
 Index = tuple[int, tuple[tuple[int, int], ...]]
 """(constant, ((atom, coefficient), …)): atoms ascending, no coefficient 0."""
 
@@ -154,7 +156,7 @@ class IndexAlgebra:
         whole = self._divide_exactly(whole, divisor)
         if self.is_within(rest, 0, divisor):
             return whole
-        common, large, small = self._common_factor(rest, divisor)
+        common, large, _ = self._common_factor(rest, divisor)
         if common > 1:  # (common · large + small) // divisor, 0 ≤ small < common
             return self.sum(whole, self.floordiv(self._divide_exactly(large, common), divisor // common))
         if (atom := self._single_atom(rest)) is not None:
@@ -223,34 +225,12 @@ class IndexAlgebra:
         result = [ZERO] * len(target)
         if 0 in shape:
             return result
-        source = [axis for axis, extent in enumerate(shape) if extent != 1]
-        wanted = [axis for axis, extent in enumerate(target) if extent != 1]
-        while source:
-            group, split = [source.pop(0)], [wanted.pop(0)]
-            have, need = shape[group[0]], target[split[0]]
-            while have != need:
-                if have < need:
-                    group.append(source.pop(0))
-                    have *= shape[group[-1]]
-                else:
-                    split.append(wanted.pop(0))
-                    need *= target[split[-1]]
-            self._regroup(indices, shape, group, target, split, result)
+        for merged, split in reshape_groups(shape, target):
+            flat = ZERO
+            for axis in merged:
+                flat = self.sum(self.affine(flat, shape[axis]), indices[axis])
+            for axis in reversed(split[1:]):
+                result[axis] = self.floormod(flat, target[axis])
+                flat = self.floordiv(flat, target[axis])
+            result[split[0]] = flat  # below its extent wherever the element exists
         return result
-
-    def _regroup(
-        self,
-        indices: Sequence[Index],
-        shape: Sequence[int],
-        group: Sequence[int],
-        target: Sequence[int],
-        split: Sequence[int],
-        result: list[Index],
-    ) -> None:
-        flat = ZERO
-        for axis in group:
-            flat = self.sum(self.affine(flat, shape[axis]), indices[axis])
-        for axis in reversed(split[1:]):
-            result[axis] = self.floormod(flat, target[axis])
-            flat = self.floordiv(flat, target[axis])
-        result[split[0]] = flat  # below its extent wherever the element exists

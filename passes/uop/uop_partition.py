@@ -27,11 +27,14 @@ from ...dialects.uop import (
     ScatterOp,
     YieldOp,
 )
+from ...rewriting.builder import Builder
 from ...rewriting.diagnostics import PassError
 from ...rewriting.locations import fuse_locations
 from .fusion import Fusion, source_of_view
 from .fusion_limits import Cone
 from .names import distinct_names
+from .reshape_groups import without_ones
+from .views import View, find_views
 
 
 @dataclass(frozen=True)
@@ -83,10 +86,6 @@ def _check(function: FuncOp) -> None:
             raise PassError(f"{op.name} is no tensor op of uop", op, "convert-torch-to-uop makes them")
 
 
-View = tuple[SSAValue, tuple[int, ...]]
-"""A buffer (a value of the function) under a shape."""
-
-
 class _Partition:
     """Builds the kernels and the program of one function, once the cuts are chosen."""
 
@@ -95,8 +94,8 @@ class _Partition:
         self.symbols = symbols
         self.old = function.body.block
         self.block = Block(arg_types=[argument.type for argument in self.old.args])
-        self.values: dict[SSAValue, SSAValue] = {}
-        """Buffers: arguments and results of launches, by what they are in the function."""
+        self.buffers: dict[SSAValue, SSAValue] = {}
+        """Arguments and results of launches, by what they are in the function."""
         self.order: dict[SSAValue, int] = {}
         self.views: dict[View, SSAValue] = {}
         for old, new in zip(self.old.args, self.block.args, strict=True):
@@ -105,8 +104,8 @@ class _Partition:
 
     def add_buffer(self, old: SSAValue, new: SSAValue) -> None:
         self.order[old] = len(self.order)
-        self.values[old] = new
-        self.views[old, shape_of(old.type)] = new
+        self.buffers[old] = new
+        self.views[View(old, shape_of(new.type))] = new
 
     def run(self) -> None:
         """Put the program in place, the kernels in front of it."""
@@ -115,7 +114,7 @@ class _Partition:
             kernels.append(self.launch(cone, f"{self.function.sym_name.data}_{len(kernels)}"))
         returned = self.old.last_op
         assert isinstance(returned, ReturnOp)
-        outputs = [self.view((source_of_view(v), shape_of(v.type)), v) for v in returned.operands]
+        outputs = [self.view(View(source_of_view(v), shape_of(v.type)), v) for v in returned.operands]
         self.block.add_op(ReturnOp.create(operands=outputs, location=returned.location))
         self.function.detach_region(self.function.body)
         self.function.add_region(Region(self.block))
@@ -127,7 +126,7 @@ class _Partition:
     def view(self, view: View, value: SSAValue) -> SSAValue:
         """The view in the program; `value` is what shows it in the function."""
         if view not in self.views:
-            reshape = ReshapeOp.of(self.values[view[0]], view[1])
+            reshape = ReshapeOp.of(self.buffers[view.source], view.shape)
             if isinstance(value.owner, Operation):
                 reshape.location = value.owner.location
             self.block.add_op(reshape)
@@ -139,42 +138,35 @@ class _Partition:
         while name in self.symbols:
             name += "_"
         self.symbols.add(name)
-        views = _views_of_leaves(cone)
-        ops = [op for op in cone.ops if op.results[0] not in views]
+        views = find_views(cone, {leaf: shape_of(self.buffers[leaf].type) for leaf in cone.leaves})
+        ops = [op for op in cone.ops if op.results[0] not in views or op is cone.ops[-1]]
         read = dict.fromkeys(value for op in ops for value in op.operands if value in views)
         shown: dict[View, SSAValue] = {}
-        for value in sorted(read, key=lambda value: self.order[views[value][0]]):
-            shown.setdefault(views[value], value)
+        for value in sorted(read, key=lambda value: self.order[views[value].view.source]):
+            shown.setdefault(views[value].view, value)
         arguments = [self.view(view, value) for view, value in shown.items()]
         block = Block(arg_types=[argument.type for argument in arguments])
-        hints = [self.values[source].name_hint or "x" for source, _ in shown]
+        hints = [self.buffers[view.source].name_hint or "x" for view in shown]
         for argument, hint in zip(block.args, distinct_names((), hints), strict=True):
             argument.name_hint = hint
         inputs = dict(zip(shown, block.args, strict=True))
 
+        builder = Builder(block)
         values: dict[SSAValue, SSAValue] = {}
-        for op in cone.ops:
-            result = op.results[0]
-            operands: list[SSAValue] = []
-            if result in views:
-                if result not in read or shape_of(result.type) == views[result][1]:
-                    continue
-                operands.append(inputs[views[result]])
-            else:
-                operands.extend(values[v] if v in values else inputs[views[v]] for v in op.operands)
-            copy = type(op).create(  # pyright: ignore[reportUnknownMemberType]
-                operands=operands,
-                result_types=[result.type for result in op.results],
-                properties=op.properties,
-                attributes=op.attributes,
-                location=op.location,
-            )
-            block.add_op(copy)
+        for op in ops:
+            with builder.at(op.location):
+                for value in op.operands:
+                    if value not in values:
+                        argument = inputs[views[value].view]
+                        values[value] = views[value].build(builder, argument, shape_of(value.type))
+                copy = builder.pure_like(op, [values[value] for value in op.operands])
             values.update(zip(op.results, copy.results, strict=True))
+        with builder.at(cone.ops[-1].location):
+            results = [builder.reshape(values[root], _buffer_shape(root)) for root in cone.roots]
+            builder.insert(YieldOp.create(operands=results))
 
         location = fuse_locations(op.location for op in cone.ops)
-        types = [root.type for root in cone.roots]
-        block.add_op(YieldOp.create(operands=[values[root] for root in cone.roots], location=cone.ops[-1].location))
+        types = [result.type for result in results]
         kernel = KernelOp.of(name, types, Region(block))
         launch = LaunchOp.of(name, arguments, types)
         kernel.location = launch.location = location
@@ -185,23 +177,7 @@ class _Partition:
         return kernel
 
 
-def _views_of_leaves(cone: Cone) -> dict[SSAValue, View]:
-    """The leaves and the reshapes of leaves, each with the view that the kernel takes for it.
-
-    Reshapes that differ in axes of extent 1 only share a view.
-    """
-    views: dict[SSAValue, View] = {leaf: (leaf, shape_of(leaf.type)) for leaf in cone.leaves}
-    for op in cone.ops:
-        if isinstance(op, ReshapeOp) and op.input in views:
-            source, shape = views[op.input]
-            for known in (shape_of(source.type), shape):
-                if _without_ones(known) == _without_ones(shape_of(op.result.type)):
-                    views[op.result] = source, known
-                    break
-            else:
-                views[op.result] = source, shape_of(op.result.type)
-    return views
-
-
-def _without_ones(shape: tuple[int, ...]) -> list[int]:
-    return [extent for extent in shape if extent != 1]
+def _buffer_shape(root: SSAValue) -> tuple[int, ...]:
+    """The shape of a kernel's result: without axes of extent 1 where it is only reshaped."""
+    shape = shape_of(root.type)
+    return without_ones(shape) if all(isinstance(use.operation, ReshapeOp) for use in root.uses) else shape

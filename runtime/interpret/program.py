@@ -25,7 +25,7 @@ def interpret_kernel(kernel: KernelOp, buffers: Sequence[Array]) -> None:
     Raises `ExecutionError`, which names the op that does what has no meaning.
     """
     if kernel.is_tensor_form:
-        outputs = len(kernel.result_types.data)
+        outputs = len(kernel.declared_results.data)
         results = interpret_tensor_kernel(kernel, buffers[outputs:])
         for buffer, result in zip(buffers, results, strict=False):
             buffer[...] = result

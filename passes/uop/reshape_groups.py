@@ -1,0 +1,36 @@
+"""How a reshape merges and splits axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def reshape_groups(source: Sequence[int], target: Sequence[int]) -> list[tuple[list[int], list[int]]]:
+    """The smallest groups of axes that have the same number of elements on both sides, in order: (of source, of target).
+
+    source, target: shapes with the same number of elements, none of extent 0. Axes of extent 1 are in no group.
+    """
+    groups: list[tuple[list[int], list[int]]] = []
+    olds = [axis for axis, extent in enumerate(source) if extent != 1]
+    news = [axis for axis, extent in enumerate(target) if extent != 1]
+    old = new = 0
+    while old < len(olds):
+        merged, split = [olds[old]], [news[new]]
+        have, want = source[olds[old]], target[news[new]]
+        old, new = old + 1, new + 1
+        while have != want:
+            if have < want:
+                merged.append(olds[old])
+                have *= source[olds[old]]
+                old += 1
+            else:
+                split.append(news[new])
+                want *= target[news[new]]
+                new += 1
+        groups.append((merged, split))
+    return groups
+
+
+def without_ones(shape: Sequence[int]) -> tuple[int, ...]:
+    """The extents that are not 1."""
+    return tuple(extent for extent in shape if extent != 1)
