@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.printer import Printer
 
 from ..targets.cuda import cuda_text
 from .pipeline import run_pipeline
 from .pipelines import STAGES, CompileOptions
+from .printing import TextPrinter
 
 if TYPE_CHECKING:
     from ..frontends.imported import Imported
@@ -45,10 +45,10 @@ def compile_stages(
 def stage_text(name: str, module: ModuleOp, *, locations: bool = True) -> str:
     """The text of a form: IR that `uop-opt` reads, or CUDA.
 
-    locations: write `loc("model.py":7:0)` behind each op; CUDA names the source lines of ops that have them.
+    locations: write `loc("model.py":7:0)` behind each op that has one; CUDA names the lines in comments.
     """
     if name == CUDA:
         return cuda_text(module)
     stream = io.StringIO()
-    Printer(stream, print_debuginfo=locations).print_op(module)
+    TextPrinter(stream, print_debuginfo=locations, unknown_locations=False).print_op(module)
     return stream.getvalue() + "\n"

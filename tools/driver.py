@@ -4,7 +4,6 @@ import argparse
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
@@ -16,6 +15,7 @@ from xdsl.xdsl_opt_main import VersionAction, xDSLOptMain
 from .arguments import NAMED_PIPELINES, add_arguments, normalize_arguments
 from .diagnostics import Diagnostic, DiagnosticError, Source, at_position
 from .files import read_source
+from .printing import TextTarget
 from .processing import Processor
 
 if TYPE_CHECKING:
@@ -124,8 +124,7 @@ class UOpOptMain(xDSLOptMain):
                 return target
         else:
             target = MLIRTarget()
-        return replace(
-            target,
+        return TextTarget(
             print_generic_format=target.print_generic_format or self.args.print_op_generic,
             print_properties_as_attributes=target.print_properties_as_attributes or self.args.print_no_properties,
             print_debuginfo=target.print_debuginfo or self.args.print_debuginfo,

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from io import StringIO
 
 from xdsl.ir import Operation
-from xdsl.printer import Printer
 
 from ..rewriting.diagnostics import Remark
 from .pipeline import PassInstrumentation, PassRun
+from .printing import TextPrinter
 from .timing import Timing
 from .verifier import verify_ir
 
@@ -38,7 +38,7 @@ class IRPrinter:
 
     def text(self, op: Operation) -> str:
         stream = StringIO()
-        printer = Printer(stream, print_generic_format=self.generic, print_debuginfo=self.debuginfo)
+        printer = TextPrinter(stream, print_generic_format=self.generic, print_debuginfo=self.debuginfo)
         printer.print_op(op)
         return stream.getvalue()
 
