@@ -149,6 +149,14 @@ def _not(np: Any, x: Any) -> Any:
     return np.invert(x)
 
 
+def _floor_mod(np: Any, x: Any, y: Any) -> Any:
+    """numpy's remainder of floats gives a zero the sign of y, PyTorch's leaves it that of x."""
+    if not _is_floating(np, x):
+        return np.remainder(x, y)
+    remainder = np.fmod(x, y)
+    return np.where((remainder != 0) & ((remainder < 0) != (y < 0)), remainder + y, remainder)
+
+
 def _trunc_div(np: Any, x: Any, y: Any) -> Any:
     if _is_floating(np, x):
         return np.trunc(x / y)
@@ -349,7 +357,7 @@ def _rows() -> list[Semantics]:
             2,
             "number",
             "x − ⌊x ÷ y⌋ · y: the sign of y",
-            lambda np, x, y: np.remainder(x, y),
+            _floor_mod,
             {
                 "f32": "float_floor_mod({0}, {1})",
                 "f64": "float_floor_mod({0}, {1})",
@@ -394,7 +402,7 @@ def _rows() -> list[Semantics]:
             "min",
             2,
             "any",
-            "the lesser; NaN if either is NaN",
+            "the lesser; NaN if either is NaN; of 0 and −0, either",
             lambda np, x, y: np.minimum(x, y),
             {
                 "f32": "min_nan({0}, {1})",
@@ -411,7 +419,7 @@ def _rows() -> list[Semantics]:
             "max",
             2,
             "any",
-            "the greater; NaN if either is NaN",
+            "the greater; NaN if either is NaN; of 0 and −0, either",
             lambda np, x, y: np.maximum(x, y),
             {
                 "f32": "max_nan({0}, {1})",
@@ -535,12 +543,9 @@ def cuda_cast(source: Attribute, target: Attribute, operand: str, index_type: st
     value = _TO_F32.get(source_name, "{}").format(operand)
     if target_name == "i1":
         return f"{value} != 0"
-    if target_name == "bf16" and source_name == "f64":
-        return f"__double2bfloat16({value})"
-    if target_name == "f16" and source_name == "f64":
-        return f"__double2half({value})"
     if target_name in _FROM_F32:
-        return _FROM_F32[target_name].format(value if is_float(source) else f"(float){value}")
+        # f64 and integers go through f32, too, as PyTorch's constructors do: they round twice.
+        return _FROM_F32[target_name].format(value if is_float(source) and source_name != "f64" else f"(float){value}")
     return f"({index_type if target_name == 'index' else C_TYPES[target_name]}){value}"
 
 
@@ -576,8 +581,9 @@ def round_to_element(np: Any, array: Any, element: Attribute) -> Any:
     if is_bool(element):
         return np.asarray(array) != 0
     array = np.asarray(array)
-    if type_name(element) == "bf16":
-        return round_to_bf16(np, array)
+    if type_name(element) in ("f16", "bf16"):
+        array = array.astype(np.float32, copy=False)  # PyTorch rounds twice
+        return array.astype(np.float16) if type_name(element) == "f16" else round_to_bf16(np, array)
     if not isinstance(element, FLOAT_TYPES) and np.issubdtype(array.dtype, np.floating):
         low, high = integer_bounds(element)
         bounded = np.clip(np.nan_to_num(np.trunc(array), nan=0.0), float(low), float(high))

@@ -120,10 +120,12 @@ def _check_types(call: AtenOp) -> None:
             raise Unsupported(f"the shape of {value.type} is not known", "export with static shapes")
 
 
-def _advice(overload: str) -> str | None:
-    """What is like an overload that has no lowering, if anything is."""
-    near = get_close_matches(overload, LOWERINGS, n=1, cutoff=0.9)
-    return f"there is one for `{near[0]}`" if near else None
+def _advice(overload: str) -> str:
+    """What to do about an overload that has no lowering."""
+    near = get_close_matches(overload, LOWERINGS, n=1, cutoff=0.8)
+    if near:
+        return f"there is one for `{near[0]}`"
+    return "write it with other operations, or add a lowering to passes/torch/lowerings"
 
 
 def _erase_unused(block: Block) -> None:

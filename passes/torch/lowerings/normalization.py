@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.ir import Attribute
 
-from ....dialects.types import element_of, type_name
+from ....dialects.types import element_of, shape_of, type_name
 from .errors import Unsupported
 from .lowering import Lowering
 from .promotion import compute_type
@@ -24,13 +24,18 @@ def softmax_along(x: Tensor, axis: int) -> Tensor:
     return powers / powers.sum([axis])
 
 
-@lowering("_softmax", "_safe_softmax")
-def softmax(b: Lowering, self: Tensor, dim: int, half_to_float: bool = False) -> Tensor:
+@lowering("_softmax")
+def softmax(b: Lowering, self: Tensor, dim: int, half_to_float: bool) -> Tensor:
     x, axis = _input(b, self, dim)
-    result = softmax_along(x, axis)
-    if b.op.overload.data == "_safe_softmax":
-        result = x.max([axis]).equal(float("-inf")).where(0.0, result)
-    return result.reshape(b.shape)
+    return softmax_along(x, axis).reshape(b.shape)
+
+
+@lowering("_safe_softmax")
+def safe_softmax(b: Lowering, self: Tensor, dim: int, dtype: Attribute | None = None) -> Tensor:
+    """Zeros where all is −∞."""
+    x, axis = _input(b, self.cast(b.element), dim)
+    hidden = x.max([axis]).equal(float("-inf"))
+    return hidden.where(0.0, softmax_along(x, axis)).reshape(b.shape)
 
 
 @lowering("_log_softmax")
@@ -42,12 +47,12 @@ def log_softmax(b: Lowering, self: Tensor, dim: int, half_to_float: bool) -> Ten
 
 @lowering("softmax.int")
 def softmax_int(b: Lowering, self: Tensor, dim: int, dtype: Attribute | None = None) -> Tensor:
-    return softmax(b, self.cast(b.element if dtype is None else dtype), dim)
+    return softmax(b, self.cast(b.element), dim, False)
 
 
 @lowering("log_softmax.int")
 def log_softmax_int(b: Lowering, self: Tensor, dim: int, dtype: Attribute | None = None) -> Tensor:
-    return log_softmax(b, self.cast(b.element if dtype is None else dtype), dim, False)
+    return log_softmax(b, self.cast(b.element), dim, False)
 
 
 def _input(b: Lowering, x: Tensor, dim: int) -> tuple[Tensor, int]:
@@ -158,7 +163,8 @@ def batch_norm_no_training(
     eps: float,
 ) -> list[Tensor | None]:
     """With the statistics that were collected in training; nothing is saved."""
-    return [_batch_norm(input, weight, bias, running_mean, running_var, eps), None, None]
+    saved = [_empty(b, result) for result in (1, 2)]
+    return [_batch_norm(input, weight, bias, running_mean, running_var, eps), *saved]
 
 
 @lowering("batch_norm")
@@ -224,6 +230,12 @@ def _batch_norm(
     centred = x - _channels(mean.cast(compute), x.rank)
     normal = centred * _channels(scale, x.rank)
     return _affine(normal, _per_channel(weight, x.rank), _per_channel(bias, x.rank))
+
+
+def _empty(b: Lowering, result: int) -> Tensor | None:
+    """A result without elements, as PyTorch gives it on the CPU."""
+    type = b.op.results[result].type
+    return b.full((0,), 0, element_of(type)) if shape_of(type) == (0,) else None
 
 
 def _per_channel(vector: Tensor | None, rank: int) -> Tensor | None:

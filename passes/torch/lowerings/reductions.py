@@ -221,10 +221,14 @@ def vector_norm(
     return _kept(_norm(x, axes, float(ord)), x, dim, keepdim)
 
 
-@lowering("norm.ScalarOpt_dim", "norm.Scalar")
-def norm(b: Lowering, self: Tensor, p: Number | None, dim: list[int] | None = None, keepdim: bool = False) -> Tensor:
-    x = _summand(b, self)
-    return _kept(_norm(x, x.axes(dim), 2.0 if p is None else float(p)), x, dim, keepdim)
+@lowering("norm.Scalar")
+def norm_all(b: Lowering, self: Tensor, p: Number = 2) -> Tensor:
+    return vector_norm(b, self, p)
+
+
+@lowering("norm.ScalarOpt_dim")
+def norm(b: Lowering, self: Tensor, p: Number | None, dim: list[int], keepdim: bool = False) -> Tensor:
+    return vector_norm(b, self, 2 if p is None else p, dim, keepdim)
 
 
 def _norm(x: Tensor, axes: Sequence[int], order: float) -> Tensor:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import TensorType, i1
+from xdsl.dialects.builtin import TensorType, f32, i1
 from xdsl.ir import Attribute, SSAValue
 
-from ....dialects.monoids import Number
+from ....dialects.monoids import Number, number_attribute
 from ....dialects.types import (
     bit_width,
     element_count,
@@ -300,7 +300,8 @@ def convert_number(number: Number, element: Attribute) -> Number:
     Raises `Unsupported` for a float that no integer holds.
     """
     if is_float(element):
-        return float(number)
+        # To 16 bits by way of f32, as PyTorch does.
+        return number_attribute(number, f32 if bit_width(element) == 16 else element).value.data
     if is_bool(element):
         return bool(number)
     try:

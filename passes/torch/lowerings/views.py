@@ -38,9 +38,19 @@ def copy(b: Lowering, self: Tensor, src: Tensor) -> Tensor:
     return src.cast(self.element).broadcast_to(self.shape)
 
 
-@lowering("view", "reshape", "_unsafe_view", "_reshape_alias", "view_copy")
+@lowering("view", "_unsafe_view", "view_copy")
 def view(b: Lowering, self: Tensor, size: list[int]) -> Tensor:
     return self.reshape(whole_shape(size, self.count))
+
+
+@lowering("reshape")
+def reshape(b: Lowering, self: Tensor, shape: list[int]) -> Tensor:
+    return self.reshape(whole_shape(shape, self.count))
+
+
+@lowering("_reshape_alias")
+def reshape_alias(b: Lowering, self: Tensor, size: list[int], stride: list[int]) -> Tensor:
+    return self.reshape(size)
 
 
 @lowering("view_as", "reshape_as")
@@ -102,8 +112,13 @@ def transpose(b: Lowering, self: Tensor, dim0: int, dim1: int) -> Tensor:
     return self.transpose(dim0, dim1)
 
 
-@lowering("swapaxes", "swapdims")
-def swap(b: Lowering, self: Tensor, dim0: int, dim1: int) -> Tensor:
+@lowering("swapaxes")
+def swapaxes(b: Lowering, self: Tensor, axis0: int, axis1: int) -> Tensor:
+    return self.transpose(axis0, axis1)
+
+
+@lowering("swapdims")
+def swapdims(b: Lowering, self: Tensor, dim0: int, dim1: int) -> Tensor:
     return self.transpose(dim0, dim1)
 
 
@@ -159,10 +174,15 @@ def split(b: Lowering, self: Tensor, split_size: int, dim: int = 0) -> list[Tens
     return [self.shrink(dim, start, min(split_size, extent - start)) for start in starts]
 
 
-@lowering("split_with_sizes", "split_with_sizes_copy", "unsafe_split_with_sizes", "split.sizes")
+@lowering("split_with_sizes", "split_with_sizes_copy", "unsafe_split_with_sizes")
 def split_with_sizes(b: Lowering, self: Tensor, split_sizes: list[int], dim: int = 0) -> list[Tensor]:
     starts = [sum(split_sizes[:part]) for part in range(len(split_sizes))]
     return [self.shrink(dim, start, size) for start, size in zip(starts, split_sizes, strict=True)]
+
+
+@lowering("split.sizes")
+def split_sizes(b: Lowering, self: Tensor, split_size: list[int], dim: int = 0) -> list[Tensor]:
+    return split_with_sizes(b, self, split_size, dim)
 
 
 @lowering("chunk", "unsafe_chunk")
