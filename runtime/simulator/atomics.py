@@ -10,10 +10,10 @@ import numpy as np
 from .errors import Fault
 from .formats import DECODE, ENCODE, Array, bits_of, view_dtype
 from .machine import Machine, Step
-from .memory import SHARED_WINDOW, Buffer, check_alignment
+from .memory import Buffer, check_alignment
 from .operands import Operands, UnsupportedOperandError
 from .program import Linked, LinkedVector
-from .spaces import Space, address_reader, count_global, count_shared, shared_offsets, space_of
+from .spaces import Space, address_reader, count_global, count_shared, resolve_generic, shared_offsets, space_of
 
 Function = Callable[..., Any]
 
@@ -72,8 +72,8 @@ def compile_atomic(linked: Linked, operands: Operands) -> Step:
 
 def _places(machine: Machine, space: Space, addresses: Array, size: int) -> list[tuple[Array, Array, Any]]:
     """The byte arrays that are touched, with the offsets in each and which lanes they are of."""
-    if space is Space.GENERIC and (addresses >> 60 == SHARED_WINDOW >> 60).all():
-        space, addresses = Space.SHARED, addresses - SHARED_WINDOW
+    if space is Space.GENERIC:
+        space, addresses = resolve_generic(machine, addresses)
     everyone = slice(None)
     if space is Space.SHARED:
         offsets = shared_offsets(machine, addresses, size, "shared atomic operation")

@@ -9,7 +9,6 @@ import numpy as np
 
 from .async_copy import compile_async_copy
 from .atomics import compile_atomic
-from .errors import Fault
 from .formats import Array, bits_of, storage_dtype, view_dtype
 from .machine import Machine, Step
 from .memory import LOCAL_WINDOW, SHARED_WINDOW
@@ -22,13 +21,12 @@ from .spaces import (
     load_global,
     load_local,
     load_shared,
+    resolve_generic,
     space_of,
     store_global,
     store_local,
     store_shared,
 )
-
-_IGNORED = ("L1::evict_last", "L1::no_allocate")
 
 
 def compile_access(linked: Linked, operands: Operands, program: Program) -> Step | None:
@@ -135,19 +133,9 @@ def _dispatch(instruction: Instruction, on_global: Any, on_shared: Any, on_local
         case Space.GENERIC:
 
             def generic(machine: Machine, addresses: Array, *arguments: Any) -> Any:
-                windows = addresses >> 60
-                window = int(windows[0])
-                if (windows != window).any():
-                    raise Fault(
-                        "lanes of one instruction address different memory spaces",
-                        int(np.flatnonzero(windows != window)[0]),
-                        "the simulator does not execute this",
-                    )
-                if window == SHARED_WINDOW >> 60:
-                    return on_shared(machine, addresses - SHARED_WINDOW, *arguments)
-                if window == LOCAL_WINDOW >> 60:
-                    return on_local(machine, addresses - LOCAL_WINDOW, *arguments)
-                return on_global(machine, addresses, *arguments)
+                space, addresses = resolve_generic(machine, addresses)
+                access = {Space.GLOBAL: on_global, Space.SHARED: on_shared, Space.LOCAL: on_local}[space]
+                return access(machine, addresses, *arguments)
 
             return generic
 

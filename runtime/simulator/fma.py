@@ -40,7 +40,10 @@ def fma_f64_odd(a: Array, b: Array, c: Array) -> Array:
 
 
 def fma_f64(a: Array, b: Array, c: Array, mode: str = "rn") -> Array:
-    """a * b + c on f64 arrays, rounded once (Boldo and Melquiond 2008, with exact arithmetic at the ends of the range)."""
+    """a * b + c on f64 arrays, rounded once.
+
+    (Boldo and Melquiond, 2008; rational arithmetic at the ends of the range, and for other modes than rn.)
+    """
     plain = np.asarray(a * b + c)
     a, b, c = (np.broadcast_to(value, plain.shape) for value in (a, b, c))
     # Splitting, products and their errors neither overflow nor lose bits between these bounds.

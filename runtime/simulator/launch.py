@@ -81,8 +81,8 @@ class _Run:
         blocks = x * y * z
         counters = Counters(blocks, blocks * self.launch.threads_per_block)
         if self.launch.count:
-            counters.unique_load_sectors = sum(int(buffer.loaded.sum()) for buffer in self.memory.buffers)
-            counters.unique_store_sectors = sum(int(buffer.stored.sum()) for buffer in self.memory.buffers)
+            counters.unique_load_sectors = sum(int(buffer.loaded.sum()) for _, buffer in self.arrays)
+            counters.unique_store_sectors = sum(int(buffer.stored.sum()) for _, buffer in self.arrays)
         for instruction in self.stats:
             if instruction.warps:
                 counters.record(instruction)

@@ -6,7 +6,7 @@ expanded at each call, with registers and local variables of their own; their pa
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from .errors import UnsupportedPtxError
@@ -186,7 +186,7 @@ class _Linker:
         found = [self.kernel]
         for function in found:
             for instruction in function.body:
-                if instruction.name == "call":
+                if instruction.name == "call" and not _is_assertion(instruction):
                     callee = self._call(instruction)[0]
                     if callee not in found:
                         found.append(callee)
@@ -231,6 +231,10 @@ class _Linker:
         returns: list[Linked] = []
         for instruction in function.body:
             positions.append(len(self.out))
+            if instruction.name == "call" and _is_assertion(instruction):
+                trap = replace(instruction, name="trap", modifiers=(), operands=(), guard=None)
+                self.out.append(Linked(trap, None, ()))
+                continue
             if instruction.name == "call":
                 if instruction.guard is not None:
                     raise UnsupportedPtxError(_at(instruction, "predicated call"))
@@ -353,6 +357,11 @@ class _Expansion:
         if variable is None or variable not in self.linker.addresses:
             raise UnsupportedPtxError(_at(instruction, f"address of {symbol.name}"))
         return self.linker.addresses[variable] + symbol.offset
+
+
+def _is_assertion(instruction: Instruction) -> bool:
+    """A call of the runtime's function that reports a failed assert()."""
+    return any(isinstance(operand, Symbol) and operand.name == "__assertfail" for operand in instruction.operands)
 
 
 def _label_names(instruction: Instruction, function: Function) -> tuple[str, ...]:

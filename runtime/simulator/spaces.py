@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from .errors import Fault
+from .errors import Fault, UnsupportedPtxError
 from .formats import Array
 from .global_shadow import GlobalAccess, GlobalShadow
 from .machine import Machine
-from .memory import SHARED_WINDOW, Buffer, check_alignment, gather, gather_parts, scatter
+from .memory import LOCAL_WINDOW, SHARED_WINDOW, Buffer, check_alignment, gather, gather_parts, scatter
 from .operands import Operands, UnsupportedOperandError
 from .program import LinkedAddress, LinkedOperand, Parameter
 from .ptx import Instruction
@@ -57,6 +57,20 @@ def address_reader(operand: LinkedOperand, operands: Operands) -> Callable[[Mach
             np.int64
         )
     return lambda machine: machine.of_active(read(machine)).view(np.int64) + offset
+
+
+def resolve_generic(machine: Machine, addresses: Array) -> tuple[Space, Array]:
+    """The space that generic addresses are in, and the addresses there. The access is counted as of that space."""
+    windows = addresses >> 60
+    window = int(windows[0])
+    if (windows != window).any():
+        text = machine.code.instructions[machine.pc].text
+        raise UnsupportedPtxError(f"lanes of `{text}` address different memory spaces, which is not simulated")
+    space = {SHARED_WINDOW >> 60: Space.SHARED, LOCAL_WINDOW >> 60: Space.LOCAL}.get(window, Space.GLOBAL)
+    stats = machine.stats[machine.pc]
+    stats.kind = f"{stats.kind.partition('.')[0]}.{space.value}"
+    base = {Space.SHARED: SHARED_WINDOW, Space.LOCAL: LOCAL_WINDOW}.get(space, 0)
+    return space, addresses - base
 
 
 # -- global -----------------------------------------------------------------------------------------------------
@@ -197,7 +211,10 @@ def shared_offsets(machine: Machine, addresses: Array, size: int, what: str) -> 
 
 
 def count_shared(machine: Machine, addresses: Array, size: int, *, is_copy: bool = False) -> None:
-    """Add an access to the counters of the instruction. is_copy: of a cp.async, whose bytes are counted at the source."""
+    """Add an access to the counters of the instruction.
+
+    is_copy: the shared side of a cp.async, whose bytes are counted on the global side.
+    """
     if not machine.launch.count:
         return
     stats = machine.stats[machine.pc]

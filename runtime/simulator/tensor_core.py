@@ -47,7 +47,7 @@ def compile_ldmatrix(linked: Linked, operands: Operands) -> Step:
         lanes = (warps[:, None] * WARP + np.arange(count)).reshape(-1)
         offsets = (addresses + machine.shared_base[lanes].reshape(addresses.shape)).reshape(-1)
         if machine.shadow is not None:
-            access = machine.access(as_warp=True) if machine.mask is None else machine.access(as_warp=True)
+            access = machine.access(as_warp=True)
             order = np.searchsorted(np.flatnonzero(machine.mask_rows().reshape(-1)), lanes)
             machine.shadow.read(offsets, _ROW_BYTES, access.select(order))
         _count(machine, addresses)

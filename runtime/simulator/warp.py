@@ -162,20 +162,21 @@ def _shuffle_source(mode: str, b: Any, c: Any) -> tuple[Array, Array]:
 
 
 def _vote(linked: Linked, operands: Operands) -> Step:
+    """vote: among the lanes that a lane's own mask names."""
     instruction = linked.instruction
     mode = next((m for m in ("ballot", "any", "all", "uni") if instruction.has(m)), "")
-    read = operands.reader(linked.operands[1], "pred")
+    read, read_mask = operands.reader(linked.operands[1], "pred"), operands.reader(linked.operands[2], "u32")
     write = operands.writer(linked.operands[0], "b32" if mode == "ballot" else "pred")
 
     def step(machine: Machine) -> None:
         active = machine.mask_rows()
-        votes = _rows(machine, read(machine)) & active
+        named = _ballot(active) & read_mask(machine)
+        votes = _ballot(_rows(machine, read(machine)) & active) & named
         if mode == "ballot":
-            write(machine, _ballot(votes))
-            return
-        some, every = votes.any(axis=1), (votes | ~active).all(axis=1)
-        result = {"any": some, "all": every, "uni": every | ~some}[mode]
-        write(machine, np.repeat(result, WARP))
+            write(machine, votes)
+        else:
+            some, every = votes != 0, votes == named
+            write(machine, {"any": some, "all": every, "uni": every | ~some}[mode])
 
     return step
 
@@ -202,8 +203,12 @@ def _reduce(linked: Linked, operands: Operands) -> Step:
     identity = {"min": limits.max, "max": limits.min, "and": -1}.get(name, 0)
     neutral = np.array(identity, np.int64).astype(dtype)
     read, write = operands.reader(linked.operands[1], type_), operands.writer(linked.operands[0], type_)
+    read_mask = operands.reader(linked.operands[2], "u32")
 
     def step(machine: Machine) -> None:
+        masks = machine.of_active(read_mask(machine))
+        if (masks != masks[0]).any():
+            raise Fault("lanes of one redux name different lanes", 0, "the simulator does not execute this")
         rows = np.where(machine.mask_rows(), _rows(machine, read(machine)), neutral)
         write(machine, np.repeat(function.reduce(rows, axis=1), WARP).astype(dtype))
 
@@ -216,12 +221,13 @@ def _match(linked: Linked, operands: Operands) -> Step:
     if not instruction.has("any"):
         raise UnsupportedOperandError("match.all")
     read, write = operands.reader(linked.operands[1], instruction.type), operands.writer(linked.operands[0], "b32")
+    read_mask = operands.reader(linked.operands[2], "u32")
 
     def step(machine: Machine) -> None:
         rows, active = _rows(machine, read(machine)), machine.mask_rows()
         equal = (rows[:, :, None] == rows[:, None, :]) & active[:, None, :]
         words = np.packbits(equal, axis=2, bitorder="little").view(np.uint32)
-        write(machine, words.reshape(-1))
+        write(machine, words.reshape(-1) & read_mask(machine))
 
     return step
 

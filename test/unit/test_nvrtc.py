@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+
 from uop.runtime import nvrtc
 from uop.runtime.nvrtc import CompileError, NvrtcNotFoundError, Resources, compile_cuda
 

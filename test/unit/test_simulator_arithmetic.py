@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+
 from uop.runtime.simulator import formats
 from uop.runtime.simulator.arithmetic import arithmetic
 from uop.runtime.simulator.ptx import Immediate, Instruction, Pair

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from uop.runtime.nvrtc import compile_cuda
 from uop.runtime.simulator import Counters, simulate
 

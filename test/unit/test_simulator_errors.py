@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from uop.runtime.nvrtc import compile_cuda
 from uop.runtime.simulator import SimulationError, UnsupportedPtxError, simulate
 
@@ -595,3 +596,14 @@ def test_arguments_that_do_not_fit():
         run(SHIFT, 1, 32, values, values, 1 << 32, 32)
     with pytest.raises(ValueError, match="at most 1024 threads"):
         run(SHIFT, 1, 2048, values, values, 0, 32)
+
+
+def test_assertions():
+    source = r"""
+extern "C" __device__ void __assertfail(const char*, const char*, unsigned, const char*, unsigned long);
+extern "C" __global__ void k(const int* in) {
+  if (in[threadIdx.x] > 5) __assertfail("in", "k.cu", 5, "k", 1);  // BUG
+}
+"""
+    run(source, 1, 32, np.zeros(32, np.int32))
+    fails(source, 1, 32, np.arange(32, dtype=np.int32), kind="the kernel trapped")

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+
 from uop.runtime.nvrtc import compile_cuda
 from uop.runtime.simulator import simulate
 
@@ -135,7 +136,7 @@ UNARY = {
 def test_math(expression: str):
     function, low, high, ulps = UNARY[expression]
     name = expression.split("(")[0]
-    is_single = "f" in name and name not in ("erf", "floor") or "f /" in expression
+    is_single = ("f" in name and name not in ("erf", "floor")) or "f /" in expression
     dtype = np.float32 if is_single else np.float64
     x = np.linspace(low, high, 999).astype(dtype)
     expected = function(x.astype(np.float64))
@@ -571,8 +572,10 @@ extern "C" __global__ void k(float* D, const unsigned short* A, const unsigned s
     : "=r"(a[0]), "=r"(a[1]), "=r"(a[2]), "=r"(a[3]) : "r"(shared_address(&As[t % 16][t / 16 * 8])) : "memory");
   asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];"
     : "=r"(b[0]), "=r"(b[1]) : "r"(shared_address(&Bs[t % 16][0])) : "memory");
-  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.TYPE.TYPE.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-    : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.TYPE.TYPE.f32 "
+    "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+    : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+    : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
   float* out = D + blockIdx.x * 128 + t / 4 * 8 + t % 4 * 2;
   out[0] = d[0]; out[1] = d[1]; out[64] = d[2]; out[65] = d[3];
 }
@@ -603,9 +606,12 @@ extern "C" __global__ void k(float* D, const float* A, const float* B) {
                    __float_as_uint(A[g * 8 + c + 4]), __float_as_uint(A[(g + 8) * 8 + c + 4])};
   unsigned b[2] = {__float_as_uint(B[c * 8 + g]), __float_as_uint(B[(c + 4) * 8 + g])};
   float d[4] = {};
-  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-    : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-  D[g * 8 + 2 * c] = d[0]; D[g * 8 + 2 * c + 1] = d[1]; D[(g + 8) * 8 + 2 * c] = d[2]; D[(g + 8) * 8 + 2 * c + 1] = d[3];
+  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+    "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+    : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+    : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+  float* out = D + g * 8 + 2 * c;
+  out[0] = d[0]; out[1] = d[1]; out[64] = d[2]; out[65] = d[3];
 }
 """
     rng = np.random.default_rng(0)
@@ -639,7 +645,11 @@ extern "C" __global__ void k(float* out, const float* in, int n) {
 def test_generic_pointers():
     """A function that is not inlined gets generic pointers to shared, local and global memory."""
     source = r"""
-__device__ __noinline__ float sum(const float* p, int n) { float s = 0; for (int i = 0; i < n; ++i) s += p[i]; return s; }
+__device__ __noinline__ float sum(const float* p, int n) {
+  float s = 0;
+  for (int i = 0; i < n; ++i) s += p[i];
+  return s;
+}
 extern "C" __global__ void k(float* out, const float* in) {
   __shared__ float s[64];
   float l[8];
@@ -666,12 +676,16 @@ def test_one_array_passed_twice():
 def test_several_kernels_in_one_text():
     source = r"""
 extern "C" __global__ void first(int* out) { out[threadIdx.x] = 1; }
-extern "C" __global__ void second(int* out) { __shared__ int s[4]; s[threadIdx.x] = 2; out[threadIdx.x] = s[threadIdx.x]; }
+extern "C" __global__ void second(int* out) {
+  __shared__ int s[4];
+  s[threadIdx.x] = 2;
+  out[threadIdx.x] = s[threadIdx.x];
+}
 """
     out = np.zeros(4, np.int32)
     run(source, 1, 4, out, kernel="second")
     assert out.tolist() == [2] * 4
-    with pytest.raises(ValueError, match="2 kernels .*: name one"):
+    with pytest.raises(ValueError, match=r"2 kernels .*: name one"):
         run(source, 1, 4, out)
     with pytest.raises(ValueError, match="no kernel 'third'"):
         run(source, 1, 4, out, kernel="third")
