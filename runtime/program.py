@@ -77,9 +77,14 @@ def poisoned(type: Attribute) -> Array:
     return np.full(count * dtype.itemsize, POISON, np.uint8).view(dtype).reshape(shape_of(type))
 
 
+def flat(array: Array) -> Array:
+    """The array as a buffer: a view of one dimension."""
+    return array.reshape(-1)
+
+
 def read_only(array: Array) -> Array:
-    """A view of the array that the simulator lets no kernel store to."""
-    view = array.view()
+    """A view of the array as a buffer that the simulator lets no kernel store to."""
+    view = flat(array)
     view.flags.writeable = False
     return view
 
@@ -139,7 +144,7 @@ class Program:
                         compiled.ptx,
                         compiled.kernel.grid_shape,
                         compiled.kernel.threads,
-                        [*outputs, *(read_only(values[operand]) for operand in op.operands)],
+                        [*map(flat, outputs), *(read_only(values[operand]) for operand in op.operands)],
                         check_races=check_races,
                         source=compiled.text,
                     )

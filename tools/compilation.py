@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
+from ..rewriting.diagnostics import PassError
 from ..targets.cuda import cuda_text
 from .pipeline import run_pipeline
 from .pipelines import STAGES, CompileOptions
@@ -27,18 +28,43 @@ FILE_NAMES = {name: f"{name.replace('-', '_')}.mlir" for name in STAGE_NAMES} | 
 """Stage → the file that `-o` writes it to."""
 
 
+class CompilerCrash(Exception):
+    """A pass failed in a way that nobody meant, a defect of uop. The text names it and tells how to run it again."""
+
+    def __init__(self, step: str, module: ModuleOp, pipeline: list[str], error: Exception):
+        """module: the program before the first pass. pipeline: the passes up to the one that failed."""
+        from .reproducer import reproducer_text, write_reproducer
+
+        what = f"pass '{step}'"
+        flags = {"--pass-pipeline": f"builtin.module({','.join(pipeline)})"}
+        path = write_reproducer(reproducer_text(stage_text("torch", module), flags, what, error), None, None)
+        super().__init__(
+            f"{what} crashed with {type(error).__name__}: {error}\n"
+            f"note: this is a defect of uop; to run it again: uop-opt {path} --run-reproducer"
+        )
+
+
 def compile_stages(
     imported: Imported, options: CompileOptions, *, verify: bool = True
 ) -> Iterator[tuple[str, ModuleOp]]:
     """Take an imported program through the pipeline, in place; (name, module) of each form as it is reached.
 
     verify: check the IR, SSA dominance included, after each pass.
+    Raises `PassError` for a program that a pass refuses, `CompilerCrash` for a pass that fails otherwise.
     """
     context = Context()
     module = imported.module
+    original = module.clone()
+    pipeline: list[str] = []
     for stage in STAGES:
         for step in stage.steps:
-            run_pipeline(module, context, step.spell(options), verify=verify)
+            pipeline.append(step.spell(options))
+            try:
+                run_pipeline(module, context, pipeline[-1], verify=verify)
+            except PassError:
+                raise
+            except Exception as error:
+                raise CompilerCrash(step.name, original, pipeline, error) from error
         yield stage.name, module
 
 

@@ -6,33 +6,29 @@ import argparse
 import sys
 from pathlib import Path
 
-import torch
-from xdsl.utils.exceptions import VerifyException
-
 from ..frontends.capture import capture_expression, capture_file
 from ..frontends.captured import Captured
 from ..frontends.errors import FrontendError
 from ..rewriting.diagnostics import PassError, collect_remarks
 from ..runtime.nvrtc import CompileError, NvrtcNotFoundError
-from ..runtime.program import Array, Program
 from ..runtime.simulator import SimulationError, UnsupportedPtxError
-from .comparison import Comparison, compare
-from .compilation import CUDA, FILE_NAMES, compile_stages, stage_text
+from .compilation import CUDA, FILE_NAMES, CompilerCrash, compile_stages, stage_text
 from .diagnostics import Diagnostic, describe
+from .execution import run_captured
 from .pipelines import CompileOptions
 from .report import comparison_table, console, kernel_table
 
 ERRORS = (
     FrontendError,
     PassError,
-    VerifyException,
+    CompilerCrash,
     CompileError,
     NvrtcNotFoundError,
     SimulationError,
     UnsupportedPtxError,
     OSError,
 )
-"""What may go wrong that a user can understand; anything else is a defect of uop."""
+"""What a user is told in words."""
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -83,35 +79,8 @@ def compile_command(captured: Captured, options: argparse.Namespace) -> int:
 
 def run_command(captured: Captured, options: argparse.Namespace) -> int:
     """Run the program in the simulator and print what it did and whether it is right."""
-    imported = captured.imported()
-    for _ in compile_stages(imported, CompileOptions(arch=options.arch)):
-        pass
-    inputs = captured.make_inputs(options.seed)
-    run = Program(imported.module).run([to_array(value) for value in inputs])
-    comparisons = [
-        _compare(ours, eager, exact)
-        for ours, eager, exact in zip(
-            run.outputs, captured.reference(inputs), captured.reference64(inputs), strict=True
-        )
-    ]
+    result = run_captured(captured, CompileOptions(arch=options.arch), seed=options.seed)
     out = console()
-    out.print(kernel_table(run.kernels))
-    out.print(comparison_table(comparisons))
-    return 0 if all(row.right for row in comparisons) else 1
-
-
-def to_array(tensor: torch.Tensor) -> Array:
-    """A tensor as the simulator holds it: contiguous, bf16 as its bits, bool as bytes."""
-    tensor = tensor.detach().contiguous()
-    if tensor.dtype == torch.bfloat16:
-        return tensor.view(torch.uint16).numpy()
-    return tensor.view(torch.uint8).numpy() if tensor.dtype == torch.bool else tensor.numpy()
-
-
-def _compare(ours: Array, eager: torch.Tensor, exact: torch.Tensor) -> Comparison:
-    result = torch.from_numpy(ours).view(eager.dtype).reshape(eager.shape)  # pyright: ignore[reportUnknownMemberType]
-    if not eager.dtype.is_floating_point:
-        return compare(result.numpy(), eager.numpy(), eager.numpy(), str(eager.dtype).removeprefix("torch."))
-    return compare(
-        result.double().numpy(), eager.double().numpy(), exact.double().numpy(), str(eager.dtype).removeprefix("torch.")
-    )
+    out.print(kernel_table(result.run.kernels))
+    out.print(comparison_table(result.comparisons))
+    return 0 if result.right else 1
