@@ -6,10 +6,12 @@ Each result is compared with eager PyTorch and with float64; each kernel compile
 from pathlib import Path
 
 import pytest
+
 from uop.dialects.gpu_kernel import ARCHITECTURES, DEFAULT_ARCHITECTURE
 from uop.frontends.capture import capture_expression, capture_file
 from uop.frontends.captured import Captured
 from uop.runtime.nvrtc import compile_cuda
+from uop.tools.compilation import compile_stages, stage_text
 from uop.tools.execution import run_captured
 from uop.tools.pipelines import CompileOptions
 
@@ -98,3 +100,21 @@ def test_program(name: str) -> None:
 
 def test_llama_block() -> None:
     check(capture_file(str(ROOT / "examples" / "llama_block.py") + ":make"), None)
+
+
+def test_seed_is_one_staged_kernel() -> None:
+    captured = capture_expression(SEED)
+    texts = {name: stage_text(name, module) for name, module in compile_stages(captured.imported(), CompileOptions())}
+    assert texts["tile"].count("uop.kernel") == 1
+    for name in ("x", "bias", "w"):
+        assert f"%{name}_s = tile.stage %{name}[" in texts["tile"]
+    assert texts["tile"].count("buffers 2 async : memref") == 3
+    assert 'memref<16x32xf32, strided<[36, 1]>, "shared">' in texts["tile"]
+    assert "carry (%acc = add : vector<2x2xf32>)" in texts["tile"]
+    assert texts["gpu-kernel"].count("-> memref<256xf32>") == 1  # the output is stored once, and nothing else
+
+    result = run_captured(capture_expression(SEED), CompileOptions())
+    (run,) = result.run.kernels
+    assert run.counters.bank_conflicts == 0
+    assert run.counters.global_store_sectors == run.counters.unique_store_sectors == 16 * 16 * 4 // 32
+    assert result.comparisons[0].error < 1e-5
