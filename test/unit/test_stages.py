@@ -1,4 +1,4 @@
-"""Every stage is a program: what `uop compile` prints for it, gone on from by `uop-opt`, gives the same CUDA byte
+"""What `uop compile` prints of any stage, gone on from by `uop-opt`, gives the same CUDA byte for byte."""
 for byte."""
 
 from pathlib import Path
