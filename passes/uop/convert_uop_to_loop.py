@@ -12,7 +12,8 @@ from xdsl.passes import ModulePass
 
 from ...dialects import loop
 from ...dialects.axes import AxisAttr, AxisKind
-from ...dialects.uop import KernelOp, RangeOp, ReduceOp, StoreOp
+from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, KernelOp, LoadOp, RangeOp, ReduceOp, StoreOp
+from ...rewriting.diagnostics import PassError
 
 Ranges = frozenset[SSAValue]
 
@@ -29,7 +30,7 @@ class ConvertUOpToLoopPass(ModulePass):
       walk one range (softmax: x − maximum in the sum and in the store) is computed in each phase, its loads too.
 
     A kernel computes one thing where its uses need it, once in each loop; nothing that no store needs is kept.
-    Leaves alone: kernels that are not in range form.
+    Leaves alone: kernels that are not in range form. Refused: ops that do not belong in it, such as a loop beside ranges.
     """
 
     name = "convert-uop-to-loop"
@@ -40,9 +41,18 @@ class ConvertUOpToLoopPass(ModulePass):
                 _Conversion(kernel).run()
 
 
+_RANGE_FORM = (AluOp, CastOp, BitcastOp, ConstOp, RangeOp, LoadOp, ReduceOp, StoreOp)
+
+
 def _is_range_form(kernel: KernelOp) -> bool:
-    ops = kernel.body.block.ops
-    return not kernel.is_tensor_form and any(isinstance(op, StoreOp) for op in ops)
+    """Whether the kernel has ranges, or needs none; raises `PassError` for what does not go with ranges."""
+    ops = list(kernel.body.block.ops)
+    other = next((op for op in ops if not isinstance(op, _RANGE_FORM)), None)
+    if other is None:
+        return True
+    if any(isinstance(op, RangeOp) for op in ops):
+        raise PassError(f"{other.name} does not stand in a kernel with ranges", other, "uop-rangeify makes range form")
+    return False
 
 
 @dataclass

@@ -79,7 +79,7 @@ class Fusion:
         if root not in self._legal:
             violation = find_violation(self.cone(root), self._pairs)
             if violation is not None:
-                self._refused[root] = f"{violation.reason} ({violation.op.name} of {violation.op.results[0].type})"
+                self._refused[root] = str(violation)
                 return False
             self._legal.add(root)
         return True
@@ -116,7 +116,8 @@ class Fusion:
         end, reason = self._furthest(reduction)
         if end not in self.materialised:
             end = self._materialise(end)
-            emit_remark(reduction, f"its kernel ends at {_place(end)}: fused further, {reason or 'several ops use it'}")
+            why = "several kernels use it" if reason is None else f"further on, {reason}"
+            emit_remark(reduction, f"its kernel ends at {_place(end)}; {why}")
         self._settle(end)
 
     def _materialise(self, op: Operation) -> Operation:
@@ -135,7 +136,7 @@ class Fusion:
                 continue
             while (cut := self._find_cut(cone := self.cone(root))) is not None:
                 end = self._materialise(self._end_of_cut(cut.op, cone))
-                emit_remark(cut.op, f"not fused into its use: {cut.reason}; its kernel ends at {_place(end)}")
+                emit_remark(cut.op, f"its kernel ends at {_place(end)}; further on, {cut}")
                 pending.append(end)
                 for other in sorted(self._kernels_of.pop(end, ()), key=self.position.__getitem__):
                     self._register(other, self.cone(other))
@@ -170,14 +171,14 @@ class Fusion:
                 continue
             count = len(kernels) + 1
             if isinstance(op, ReduceAxisOp):
-                return Violation(op, f"{count} kernels need it")
+                return Violation(op, f"is needed by {count} kernels")
             if found is not None and found.op not in {value.owner for value in op.operands}:
                 return found
             if isinstance(op, AluOp | CastOp):
                 read = sum(map(byte_count, leaves[op]))
                 size = byte_count(op.results[0])
                 if count * read > read + (count + 1) * size:
-                    reason = f"{count} kernels need it, each would read {read} bytes for it again"
+                    reason = f"is needed by {count} kernels, each of which would read {read} bytes for it"
                     found = Violation(op, reason)
         return found
 

@@ -68,10 +68,13 @@ class Cone:
 
 @dataclass(frozen=True)
 class Violation:
-    """A criterion that a kernel breaks: the op whose result should lie in memory instead, and why."""
+    """A criterion that a kernel breaks: the op whose result should lie in memory instead, and what it does."""
 
     op: Operation
     reason: str
+
+    def __str__(self) -> str:
+        return f"{self.op.name} of {self.op.results[0].type} {self.reason}"
 
 
 @dataclass(frozen=True)
@@ -97,11 +100,11 @@ def find_violation(cone: Cone, pairs: AxisPairs | None = None) -> Violation | No
     """The first criterion that the kernel breaks, None if it keeps them all. pairs: see `Accesses`."""
     for op in cone.ops:
         if isinstance(op, GatherOp) and (producer := _producer(op.input, cone)) is not None:
-            return Violation(producer, "a gather reads it at places that data chooses")
+            return Violation(producer, "would be read at places that data chooses")
     try:
         plan = Accesses(cone.ops, cone.roots, cone.leaves, PLACES, pairs)
     except CrowdedError as error:
-        return Violation(error.op, f"it would be computed at more than {PLACES} places for each element of the result")
+        return Violation(error.op, f"would be computed at more than {PLACES} places for each element of the result")
     reductions = [
         _Reduction(op, access, plan.algebra.ranges_of(access.indices), frozenset(plan.bound[op, access]))
         for op in cone.ops
@@ -141,7 +144,7 @@ def _find_recomputation(plan: Accesses, reductions: Sequence[_Reduction]) -> Vio
         times[reduction.op] = times.get(reduction.op, 0) + steps / max(elements, 1)
     for op, count in times.items():
         if count > RECOMPUTATION:
-            return Violation(op, f"it would be computed {count:.4g} times for each of its elements")
+            return Violation(op, f"would be computed {count:.4g} times for each of its elements")
     return None
 
 
@@ -157,11 +160,11 @@ def _find_second_space(cone: Cone, reductions: Sequence[_Reduction]) -> Violatio
         if isinstance(op, ReduceAxisOp):
             for other in space:
                 if other in upstream[op] and space[other] != space[op]:
-                    return Violation(other, f"it feeds a {op.monoid.data} over other axes")
+                    return Violation(other, f"feeds a {op.monoid.data} over other axes")
     first, *rest = space
     other = next(op for op in rest if space[op] != space[first])
     smaller = min((first, other), key=lambda op: sum(map(byte_count, op.results)))
-    return Violation(smaller, "the kernel has a reduction over other axes")
+    return Violation(smaller, "stands beside a reduction over other axes")
 
 
 def _find_untiled_contraction(cone: Cone, plan: Accesses, reductions: Sequence[_Reduction]) -> Violation | None:
@@ -170,11 +173,11 @@ def _find_untiled_contraction(cone: Cone, plan: Accesses, reductions: Sequence[_
         return None
     contraction = contractions[-1]
     if reductions[0].op is not reductions[-1].op:
-        return Violation(reductions[0].op, "a contraction is the only reduction of its kernel")
+        return Violation(reductions[0].op, "shares a kernel with another reduction, and one is a contraction")
     indices = [index for index in contraction.access.indices if index != ZERO]
     ranges = {plan.algebra.as_range(index) for index in indices}
     if None in ranges or len(ranges) != len(indices):
-        return Violation(contraction.op, "its result would not be indexed by whole ranges")
+        return Violation(contraction.op, "is a contraction whose result is not indexed by whole ranges")
     return _find_dear_operand(cone, plan, contraction)
 
 
@@ -228,7 +231,7 @@ def _find_dear_operand(cone: Cone, plan: Accesses, contraction: _Reduction) -> V
             continue
         cost = _cost(cone, plan, value, access)
         if cost > OPERAND_COST:
-            return Violation(producer, f"as an operand of a contraction, it would be computed {repetition} times")
+            return Violation(producer, f"would be computed {repetition} times as an operand of a contraction")
     return None
 
 

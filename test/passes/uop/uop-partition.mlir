@@ -1,0 +1,220 @@
+// RUN: uop-opt %s --pass-pipeline 'builtin.module(uop-partition)' --split-input-file --verify-diagnostics | filecheck %s
+
+// A matrix product, what goes in and what follows it are one kernel. Reshapes that add axes of extent 1 stay in it.
+func.func @linear(%x: tensor<16x64xf32>, %bias: tensor<16xf32>, %w: tensor<64x16xf32>) -> tensor<16x16xf32> {
+  %0 = uop.reshape %x : tensor<16x64xf32> -> tensor<16x1x64xf32>
+  %1 = uop.expand %0 : tensor<16x1x64xf32> -> tensor<16x16x64xf32>
+  %2 = uop.permute %w order [1, 0] : tensor<64x16xf32> -> tensor<16x64xf32>
+  %3 = uop.reshape %2 : tensor<16x64xf32> -> tensor<1x16x64xf32>
+  %4 = uop.expand %3 : tensor<1x16x64xf32> -> tensor<16x16x64xf32>
+  %5 = uop.mul %1, %4 : tensor<16x16x64xf32>
+  %6 = uop.reduce_axis add %5 axes [2] : (tensor<16x16x64xf32>) -> tensor<16x16x1xf32>
+  %7 = uop.reshape %6 : tensor<16x16x1xf32> -> tensor<16x16xf32>
+  %8 = uop.reshape %bias : tensor<16xf32> -> tensor<1x16xf32>
+  %9 = uop.expand %8 : tensor<1x16xf32> -> tensor<16x16xf32>
+  %10 = uop.add %7, %9 : tensor<16x16xf32>
+  %dead = uop.exp %10 : tensor<16x16xf32>
+  func.return %10 : tensor<16x16xf32>
+}
+// CHECK-LABEL: uop.kernel @linear_0(%x: tensor<16x64xf32>, %bias: tensor<16xf32>, %w: tensor<64x16xf32>) -> (tensor<16x16xf32>) {
+// CHECK:         uop.reduce_axis
+// CHECK:         %[[R:.*]] = uop.add
+// CHECK-NEXT:    uop.yield %[[R]] : tensor<16x16xf32>
+// CHECK-NEXT:  }
+// CHECK-NEXT:  func.func @linear(%x: tensor<16x64xf32>, %bias: tensor<16xf32>, %w: tensor<64x16xf32>) -> tensor<16x16xf32> {
+// CHECK-NEXT:    %0 = uop.launch @linear_0(%x, %bias, %w) : (tensor<16x64xf32>, tensor<16xf32>, tensor<64x16xf32>) -> tensor<16x16xf32>
+// CHECK-NEXT:    func.return %0 : tensor<16x16xf32>
+
+// -----
+
+// RMSNorm and the product behind it. Fused, the norm of a row would be computed for each of 32 columns; it is cut behind the
+// row, which is one kernel.
+func.func @norm_linear(%x: tensor<8x64xf32>, %w: tensor<32x64xf32>) -> tensor<8x32xf32> {
+  %0 = uop.mul %x, %x : tensor<8x64xf32>
+  // expected-remark@+1 {{its kernel ends at uop.mul, which writes 2048 bytes; further on, uop.reduce_axis of tensor<8x1xf32> would be computed 32 times for each of its elements}}
+  %1 = uop.reduce_axis add %0 axes [1] : (tensor<8x64xf32>) -> tensor<8x1xf32>
+  %2 = uop.rsqrt %1 : tensor<8x1xf32>
+  %3 = uop.expand %2 : tensor<8x1xf32> -> tensor<8x64xf32>
+  %4 = uop.mul %x, %3 : tensor<8x64xf32>
+  %5 = uop.reshape %4 : tensor<8x64xf32> -> tensor<8x1x64xf32>
+  %6 = uop.expand %5 : tensor<8x1x64xf32> -> tensor<8x32x64xf32>
+  %7 = uop.reshape %w : tensor<32x64xf32> -> tensor<1x32x64xf32>
+  %8 = uop.expand %7 : tensor<1x32x64xf32> -> tensor<8x32x64xf32>
+  %9 = uop.mul %6, %8 : tensor<8x32x64xf32>
+  %10 = uop.reduce_axis add %9 axes [2] : (tensor<8x32x64xf32>) -> tensor<8x32x1xf32>
+  %11 = uop.reshape %10 : tensor<8x32x1xf32> -> tensor<8x32xf32>
+  func.return %11 : tensor<8x32xf32>
+}
+// CHECK-LABEL: uop.kernel @norm_linear_0(%x: tensor<8x64xf32>) -> (tensor<8x64xf32>) {
+// CHECK-LABEL: uop.kernel @norm_linear_1(%w: tensor<32x64xf32>, %x: tensor<8x64xf32>) -> (tensor<8x32xf32>) {
+// CHECK-LABEL: func.func @norm_linear
+// CHECK-NEXT:    %0 = uop.launch @norm_linear_0(%x)
+// CHECK-NEXT:    %1 = uop.launch @norm_linear_1(%w, %0)
+// CHECK-NEXT:    func.return %1
+
+// -----
+
+// Attention of heads of one tensor. Scores, softmax and the product with the values are three kernels. Splitting the heads is a
+// view; swapping heads and rows is index arithmetic of the kernel that reads, and of the last kernel, whose result then only
+// needs a view.
+func.func @attention(%q: tensor<16x32xf32>, %k: tensor<16x32xf32>, %v: tensor<16x32xf32>) -> tensor<16x32xf32> {
+  %0 = uop.reshape %q : tensor<16x32xf32> -> tensor<16x4x8xf32>
+  %1 = uop.permute %0 order [1, 0, 2] : tensor<16x4x8xf32> -> tensor<4x16x8xf32>
+  %2 = uop.reshape %1 : tensor<4x16x8xf32> -> tensor<4x16x1x8xf32>
+  %3 = uop.expand %2 : tensor<4x16x1x8xf32> -> tensor<4x16x16x8xf32>
+  %4 = uop.reshape %k : tensor<16x32xf32> -> tensor<16x4x8xf32>
+  %5 = uop.permute %4 order [1, 0, 2] : tensor<16x4x8xf32> -> tensor<4x16x8xf32>
+  %6 = uop.reshape %5 : tensor<4x16x8xf32> -> tensor<4x1x16x8xf32>
+  %7 = uop.expand %6 : tensor<4x1x16x8xf32> -> tensor<4x16x16x8xf32>
+  %8 = uop.mul %3, %7 : tensor<4x16x16x8xf32>
+  // expected-remark@+1 {{its kernel ends at uop.mul, which writes 4096 bytes; further on, uop.reduce_axis of tensor<4x16x16x1xf32> feeds a max over other axes}}
+  %9 = uop.reduce_axis add %8 axes [3] : (tensor<4x16x16x8xf32>) -> tensor<4x16x16x1xf32>
+  %10 = uop.reshape %9 : tensor<4x16x16x1xf32> -> tensor<4x16x16xf32>
+  %11 = uop.const 0.35 : f32
+  %12 = uop.expand %11 : f32 -> tensor<4x16x16xf32>
+  %13 = uop.mul %10, %12 : tensor<4x16x16xf32>
+  // expected-remark@+1 {{its kernel ends at uop.div, which writes 4096 bytes; further on, uop.reduce_axis of tensor<4x16x1xf32> would be computed 8 times for each of its elements}}
+  %14 = uop.reduce_axis max %13 axes [2] : (tensor<4x16x16xf32>) -> tensor<4x16x1xf32>
+  %15 = uop.expand %14 : tensor<4x16x1xf32> -> tensor<4x16x16xf32>
+  %16 = uop.sub %13, %15 : tensor<4x16x16xf32>
+  %17 = uop.exp %16 : tensor<4x16x16xf32>
+  %18 = uop.reduce_axis add %17 axes [2] : (tensor<4x16x16xf32>) -> tensor<4x16x1xf32>
+  %19 = uop.expand %18 : tensor<4x16x1xf32> -> tensor<4x16x16xf32>
+  %20 = uop.div %17, %19 : tensor<4x16x16xf32>
+  %21 = uop.reshape %v : tensor<16x32xf32> -> tensor<16x4x8xf32>
+  %22 = uop.permute %21 order [1, 2, 0] : tensor<16x4x8xf32> -> tensor<4x8x16xf32>
+  %23 = uop.reshape %22 : tensor<4x8x16xf32> -> tensor<4x1x8x16xf32>
+  %24 = uop.expand %23 : tensor<4x1x8x16xf32> -> tensor<4x16x8x16xf32>
+  %25 = uop.reshape %20 : tensor<4x16x16xf32> -> tensor<4x16x1x16xf32>
+  %26 = uop.expand %25 : tensor<4x16x1x16xf32> -> tensor<4x16x8x16xf32>
+  %27 = uop.mul %26, %24 : tensor<4x16x8x16xf32>
+  %28 = uop.reduce_axis add %27 axes [3] : (tensor<4x16x8x16xf32>) -> tensor<4x16x8x1xf32>
+  %29 = uop.reshape %28 : tensor<4x16x8x1xf32> -> tensor<4x16x8xf32>
+  %30 = uop.permute %29 order [1, 0, 2] : tensor<4x16x8xf32> -> tensor<16x4x8xf32>
+  %31 = uop.reshape %30 : tensor<16x4x8xf32> -> tensor<16x32xf32>
+  func.return %31 : tensor<16x32xf32>
+}
+// CHECK-LABEL: uop.kernel @attention_0(%q: tensor<16x4x8xf32>, %k: tensor<16x4x8xf32>) -> (tensor<4x16x16xf32>) {
+// CHECK:         %[[SCALED:.*]] = uop.mul %{{.*}} : tensor<4x16x16xf32>
+// CHECK-NEXT:    uop.yield %[[SCALED]]
+// CHECK-LABEL: uop.kernel @attention_1(%x: tensor<4x16x16xf32>) -> (tensor<4x16x16xf32>) {
+// CHECK:         uop.reduce_axis max
+// CHECK:         uop.reduce_axis add
+// CHECK-LABEL: uop.kernel @attention_2(%v: tensor<16x4x8xf32>, %x: tensor<4x16x16xf32>) -> (tensor<16x4x8xf32>) {
+// CHECK-LABEL: func.func @attention
+// CHECK-NEXT:    %[[Q:.*]] = uop.reshape %q : tensor<16x32xf32> -> tensor<16x4x8xf32>
+// CHECK-NEXT:    %[[K:.*]] = uop.reshape %k : tensor<16x32xf32> -> tensor<16x4x8xf32>
+// CHECK-NEXT:    %[[S:.*]] = uop.launch @attention_0(%[[Q]], %[[K]])
+// CHECK-NEXT:    %[[P:.*]] = uop.launch @attention_1(%[[S]])
+// CHECK-NEXT:    %[[V:.*]] = uop.reshape %v : tensor<16x32xf32> -> tensor<16x4x8xf32>
+// CHECK-NEXT:    %[[O:.*]] = uop.launch @attention_2(%[[V]], %[[P]])
+// CHECK-NEXT:    %[[R:.*]] = uop.reshape %[[O]] : tensor<16x4x8xf32> -> tensor<16x32xf32>
+// CHECK-NEXT:    func.return %[[R]]
+
+// -----
+
+// A view through a permute: heads and batch are merged after rows and columns are swapped; the kernel sees the merged buffer.
+func.func @merged(%k: tensor<2x3x16x8xf32>) -> tensor<6x8x16xf32> {
+  %0 = uop.permute %k order [0, 1, 3, 2] : tensor<2x3x16x8xf32> -> tensor<2x3x8x16xf32>
+  %1 = uop.reshape %0 : tensor<2x3x8x16xf32> -> tensor<6x8x16xf32>
+  %2 = uop.exp %1 : tensor<6x8x16xf32>
+  func.return %2 : tensor<6x8x16xf32>
+}
+// CHECK-LABEL: uop.kernel @merged_0(%k: tensor<6x16x8xf32>) -> (tensor<6x8x16xf32>) {
+// CHECK-NEXT:    %0 = uop.permute %k order [0, 2, 1]
+// CHECK-NEXT:    %1 = uop.exp %0
+// CHECK-LABEL: func.func @merged
+
+// -----
+
+// Arguments and views of them need no kernel, a transpose needs one; a value that is returned twice is computed once. All of one
+// reduction's results are written by one kernel.
+func.func @results(%x: tensor<4x6xf32>, %i: tensor<4x6xi64>) -> (tensor<4x6xf32>, tensor<24xf32>, tensor<6x4xf32>, tensor<6x4xf32>, tensor<4x1xf32>, tensor<4x1xi64>) {
+  %0 = uop.reshape %x : tensor<4x6xf32> -> tensor<24xf32>
+  %1 = uop.permute %x order [1, 0] : tensor<4x6xf32> -> tensor<6x4xf32>
+  %2, %3 = uop.reduce_axis argmax %x, %i axes [1] : (tensor<4x6xf32>, tensor<4x6xi64>) -> (tensor<4x1xf32>, tensor<4x1xi64>)
+  func.return %x, %0, %1, %1, %2, %3 : tensor<4x6xf32>, tensor<24xf32>, tensor<6x4xf32>, tensor<6x4xf32>, tensor<4x1xf32>, tensor<4x1xi64>
+}
+// CHECK-LABEL: uop.kernel @results_0
+// CHECK:         uop.permute
+// CHECK-LABEL: uop.kernel @results_1(%x: tensor<4x6xf32>, %i: tensor<4x6xi64>) -> (tensor<4x1xf32>, tensor<4x1xi64>) {
+// CHECK-LABEL: func.func @results
+// CHECK-NEXT:    %[[T:.*]] = uop.launch @results_0(%x)
+// CHECK-NEXT:    %[[M:.*]], %[[I:.*]] = uop.launch @results_1(%x, %i)
+// CHECK-NEXT:    %[[F:.*]] = uop.reshape %x
+// CHECK-NEXT:    func.return %x, %[[F]], %[[T]], %[[T]], %[[M]], %[[I]]
+
+// -----
+
+// A sum that two results need is computed once; the elementwise x + y, which both read, is cheaper to compute twice.
+func.func @shared(%x: tensor<8x8xf32>, %y: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
+  %0 = uop.add %x, %y : tensor<8x8xf32>
+  // expected-remark@+1 {{its kernel ends at uop.reduce_axis, which writes 32 bytes; several kernels use it}}
+  %1 = uop.reduce_axis add %0 axes [1] : (tensor<8x8xf32>) -> tensor<8x1xf32>
+  %2 = uop.expand %1 : tensor<8x1xf32> -> tensor<8x8xf32>
+  %3 = uop.sub %0, %2 : tensor<8x8xf32>
+  %4 = uop.div %0, %2 : tensor<8x8xf32>
+  func.return %3, %4 : tensor<8x8xf32>, tensor<8x8xf32>
+}
+// CHECK-LABEL: uop.kernel @shared_0(%x: tensor<8x8xf32>, %y: tensor<8x8xf32>) -> (tensor<8x1xf32>) {
+// CHECK-LABEL: uop.kernel @shared_1(%x: tensor<8x8xf32>, %y: tensor<8x8xf32>, %x1: tensor<8x1xf32>) -> (tensor<8x8xf32>) {
+// CHECK-LABEL: uop.kernel @shared_2(%x: tensor<8x8xf32>, %y: tensor<8x8xf32>, %x1: tensor<8x1xf32>) -> (tensor<8x8xf32>) {
+
+// -----
+
+// What is gathered from lies in memory; the indices may be computed.
+func.func @gather(%x: tensor<10x4xf32>, %i: tensor<3x4xi64>) -> tensor<3x4xf32> {
+  // expected-remark@+1 {{its kernel ends at uop.exp, which writes 160 bytes; further on, uop.exp of tensor<10x4xf32> would be read at places that data chooses}}
+  %0 = uop.exp %x : tensor<10x4xf32>
+  %1 = uop.neg %i : tensor<3x4xi64>
+  %2 = uop.gather %0, %1 axis 0 : (tensor<10x4xf32>, tensor<3x4xi64>) -> tensor<3x4xf32>
+  %3 = uop.neg %2 : tensor<3x4xf32>
+  func.return %3 : tensor<3x4xf32>
+}
+// CHECK-LABEL: uop.kernel @gather_0(%x: tensor<10x4xf32>) -> (tensor<10x4xf32>) {
+// CHECK-NEXT:    uop.exp
+// CHECK-LABEL: uop.kernel @gather_1(%i: tensor<3x4xi64>, %x: tensor<10x4xf32>) -> (tensor<3x4xf32>) {
+// CHECK-NEXT:    uop.neg %i
+// CHECK-NEXT:    uop.gather %x
+
+// -----
+
+// A program of launches is left alone.
+uop.kernel @k(%x: tensor<4xf32>) -> (tensor<4xf32>) {
+  %0 = uop.exp %x : tensor<4xf32>
+  uop.yield %0 : tensor<4xf32>
+}
+func.func @program(%x: tensor<2x2xf32>) -> tensor<4xf32> {
+  %0 = uop.reshape %x : tensor<2x2xf32> -> tensor<4xf32>
+  %1 = uop.launch @k(%0) : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %1 : tensor<4xf32>
+}
+// CHECK-LABEL: uop.kernel @k
+// CHECK-LABEL: func.func @program
+// CHECK-NEXT:    %0 = uop.reshape %x : tensor<2x2xf32> -> tensor<4xf32>
+// CHECK-NEXT:    %1 = uop.launch @k(%0) : (tensor<4xf32>) -> tensor<4xf32>
+// CHECK-NEXT:    func.return %1
+
+// -----
+
+func.func @cumsum(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  // expected-error@+1 {{uop.scan is not supported yet}}
+  %0 = uop.scan add %x axis 1 : tensor<4x8xf32>
+  func.return %0 : tensor<4x8xf32>
+}
+
+// -----
+
+func.func @aten(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  // expected-error@+1 {{torch.aten is no tensor op of uop}}
+  %0 = torch.aten "relu"(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  func.return %0 : tensor<4x8xf32>
+}
+
+// -----
+
+func.func @scalar() -> f32 {
+  %0 = uop.const 1.0 : f32
+  // expected-error@+1 {{a program returns tensors, not f32}}
+  func.return %0 : f32
+}
