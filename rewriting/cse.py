@@ -12,6 +12,7 @@ from ..dialects.types import element_of, is_float
 from ..dialects.uop import AluOp, MaxOp, MinOp
 from .effects import READS, is_only_read, is_pure
 from .locations import fuse_locations
+from .uses import replace_uses
 
 Scope = dict[Hashable, Operation]
 
@@ -57,16 +58,18 @@ class _Sweep:
         """Equal for ops that give the same results; None for those that are left alone."""
         cls = type(op)
         operands = op._operands  # pyright: ignore[reportPrivateUsage]  # the view costs twice as much
+        # Values are equal when they are the same, and none comes into being here: their ids say as much and hash faster.
         if not is_pure(cls) and not (issubclass(cls, READS) and self._reads_constant_memory(operands[0])):
             return None
         if issubclass(cls, AluOp) and not op.attributes:  # the operands' types say the result's
-            if len(operands) == 2 and _may_swap(cls, operands[0]) and id(operands[1]) < id(operands[0]):
-                return cls, operands[1], operands[0]
-            return cls, *operands
+            if len(operands) == 2:
+                x, y = id(operands[0]), id(operands[1])
+                return (cls, y, x) if y < x and _may_swap(cls, operands[0]) else (cls, x, y)
+            return cls, *map(id, operands)
         properties = op.properties
         if len(properties) > 1:
             properties = dict(sorted(properties.items()))
-        key = cls, *operands, *properties.items(), *(result.type for result in op.results)
+        key = cls, *map(id, operands), *properties.items(), *(result.type for result in op.results)
         return (*key, *sorted(op.attributes.items(), key=_name)) if op.attributes else key
 
     def _reads_constant_memory(self, buffer: SSAValue) -> bool:
@@ -77,7 +80,7 @@ class _Sweep:
 
     def _merge(self, op: Operation, known: Operation) -> None:
         for old, new in zip(op.results, known.results, strict=True):
-            old.replace_all_uses_with(new)
+            replace_uses(old, new)
         if op.location != known.location:
             known.location = fuse_locations((known.location, op.location))
         block = op.parent

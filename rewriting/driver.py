@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 from xdsl.traits import IsolatedFromAbove
 
 from ..dialects.monoids import Number
@@ -19,6 +19,7 @@ from .locations import fuse_locations
 from .matcher import Matcher
 from .patterns import Rule
 from .rules import Rules
+from .uses import replace_uses
 
 MAX_CHAIN = 256
 """How many times the result of a rewrite may be rewritten. Rules that need more undo each other or grow
@@ -125,7 +126,8 @@ class Rewriter:
         self._builders: dict[Block, RewriteBuilder] = {}
         self._visit = _Visit.IN_ORDER
         self._work: list[Operation] = []
-        self._pending: dict[Operation, _Visit] = {}
+        # By id, which hashes faster: an op is on the worklist as long as it is pending.
+        self._pending: dict[int, _Visit] = {}
         self._chains: dict[Operation, _Chain] = {}
 
     # For matchers.
@@ -163,13 +165,13 @@ class Rewriter:
     def run(self) -> RewriteStatistics:
         work, pending = self._work, self._pending
         work += _reverse_post_order(self.root)
-        pending.update(dict.fromkeys(work, _Visit.IN_ORDER))
+        pending.update(dict.fromkeys(map(id, work), _Visit.IN_ORDER))
         limit = _FREE_REWRITES + _REWRITES_PER_OP * len(work)
         known: dict[type[Operation], tuple[bool, Matcher | None]] = {}
         rewrites = 0
         while work:
             op = work.pop()
-            visit = pending.pop(op, None)
+            visit = pending.pop(id(op), None)
             if visit is None:
                 continue  # erased
             cls = type(op)
@@ -203,16 +205,17 @@ class Rewriter:
         if values and values[0] is results[0]:
             return False
         for result, value in zip(results, values, strict=True):
-            if value.type != result.type:
+            if value.type is not result.type and value.type != result.type:
                 raise PassError(f"the rule `{rule}` ({rule.place}) gives a {value.type} for a {result.type}", op)
-        before = self._chains.get(op)
-        chain = _Chain(rule, before, 1 if before is None else before.length + 1)
-        if chain.length > MAX_CHAIN:
-            raise self._limit_error(op, chain)
-        self._schedule_built(op, chain)
+        if self.built:
+            before = self._chains.get(op)
+            chain = _Chain(rule, before, 1 if before is None else before.length + 1)
+            if chain.length > MAX_CHAIN:
+                raise self._limit_error(op, chain)
+            self._schedule_built(op, chain)
         for result, value in zip(results, values, strict=True):
             self._schedule_users(result)
-            result.replace_all_uses_with(value)
+            replace_uses(result, value)
         self.statistics.removed += self._erase(op) - 1
         fired = self.statistics.fired
         fired[rule] = fired.get(rule, 0) + 1
@@ -223,7 +226,7 @@ class Rewriter:
         visit = _Visit.AGAIN if self._visit is _Visit.AGAIN else _Visit.NEW
         for new in reversed(self.built):
             self._work.append(new)
-            self._pending[new] = visit
+            self._pending[id(new)] = visit
             if chain is not None:
                 self._chains[new] = chain
         self.built.clear()
@@ -231,8 +234,9 @@ class Rewriter:
     def _schedule_users(self, value: SSAValue) -> None:
         for use in value.uses:
             user = use.operation
-            if user not in self._pending:
-                self._pending[user] = _Visit.AGAIN
+            # Most users come later in the text, and are pending.
+            if id(user) not in self._pending:
+                self._pending[id(user)] = _Visit.AGAIN
                 self._work.append(user)
 
     def _erase(self, op: Operation) -> int:
@@ -244,16 +248,15 @@ class Rewriter:
             block = op.parent
             if block is None:
                 continue  # erased already
-            inside = list(op.walk()) if op.regions else (op,)
-            for inner in inside:
-                self._pending.pop(inner, None)
+            inside = tuple(op.walk()) if op.regions else (op,)
             block.detach_op(op)
             op.drop_all_references()
             erased += len(inside)
             for inner in inside:
+                self._pending.pop(id(inner), None)
                 for operand in inner._operands:  # pyright: ignore[reportPrivateUsage]  # the view costs twice as much
-                    owner = operand.owner
-                    if operand.first_use is None and isinstance(owner, Operation):
+                    if operand.first_use is None and isinstance(operand, OpResult):
+                        owner = operand.op
                         if is_removable(type(owner)) and _is_unused(owner):
                             dead.append(owner)
         return erased
@@ -285,7 +288,10 @@ def rewrite(root: Operation, rules: Rules) -> RewriteStatistics:
 
 
 def _is_unused(op: Operation) -> bool:
-    return all(result.first_use is None for result in op.results)
+    for result in op.results:  # noqa: SIM110  # half the time of all()
+        if result.first_use is not None:
+            return False
+    return True
 
 
 def _reverse_post_order(root: Operation) -> list[Operation]:

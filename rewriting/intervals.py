@@ -10,13 +10,14 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ..dialects import loop, tile
-from ..dialects.types import bit_width, element_of, integer_bounds, is_bool, is_float, is_integer, shape_of
+from ..dialects.types import bit_width, element_of, integer_bounds, is_bool, is_integer, shape_of
 from ..dialects.uop import (
     ALU_OPS,
     CastOp,
@@ -64,9 +65,10 @@ Transfer = Callable[[Operation, Sequence[Interval]], Interval | None]
 """From an op and its operands' intervals to its result's interval; None where nothing is known."""
 
 
-def whole(element: Attribute) -> Interval:
-    """All numbers of an integer or bool type."""
-    return Interval(*integer_bounds(element))
+@cache
+def whole(element: Attribute) -> Interval | None:
+    """All numbers of an integer or bool type; None for another."""
+    return Interval(*integer_bounds(element)) if is_integer(element) or is_bool(element) else None
 
 
 class IntervalAnalysis:
@@ -74,47 +76,47 @@ class IntervalAnalysis:
     ones."""
 
     def __init__(self) -> None:
-        self._known: dict[SSAValue, Interval | None] = {}
+        # By id, which hashes faster; `_values` keeps the values, so that ids stay theirs.
+        self._known: dict[int, Interval | None] = {}
+        self._values: list[SSAValue] = []
 
     def of(self, value: SSAValue) -> Interval | None:
         """The interval of a value; None for floats."""
         known = self._known
-        if value in known:
-            return known[value]
+        if id(value) in known:
+            return known[id(value)]
         stack = [value]
         while stack:
             current = stack[-1]
-            if current in known:
-                stack.pop()
-                continue
-            operands = self._needed(current)
-            missing = [operand for operand in operands if operand not in known]
-            if missing:
-                stack += missing
-                continue
-            known[current] = self._evaluate(current, [known[operand] for operand in operands])
-        return known[value]
+            owner = current.owner
+            transfer = TRANSFER.get(type(owner))  # pyright: ignore[reportArgumentType]  # a block has none
+            limits = whole(element_of(current.type))
+            result = limits
+            if limits is not None and transfer is not None:
+                assert isinstance(owner, Operation)
+                operands = owner.operands
+                missing = [operand for operand in operands if id(operand) not in known]
+                if missing:
+                    stack += missing
+                    continue
+                result = _apply(transfer, owner, [known[id(operand)] for operand in operands], limits)
+            elif limits is not None and isinstance(owner, Block):
+                result = _of_argument(owner, current) or limits
+            known[id(current)] = result
+            self._values.append(current)
+            stack.pop()
+        return known[id(value)]
 
-    def _needed(self, value: SSAValue) -> Sequence[SSAValue]:
-        """Values whose intervals say that of `value`."""
-        owner = value.owner
-        if isinstance(owner, Operation) and type(owner) in TRANSFER and not is_float(element_of(value.type)):
-            return owner.operands
-        return ()
 
-    def _evaluate(self, value: SSAValue, operands: Sequence[Interval | None]) -> Interval | None:
-        element = element_of(value.type)
-        if not is_integer(element) and not is_bool(element):
-            return None
-        limits = whole(element)
-        owner = value.owner
-        if isinstance(owner, Block):
-            return _of_argument(owner, value) or limits
-        transfer = TRANSFER.get(type(owner))
-        if transfer is None or None in operands:  # a float among them
-            return limits
-        result = transfer(owner, [operand for operand in operands if operand is not None])
-        return result if result is not None and limits.contains(result) else limits
+def _apply(
+    transfer: Transfer, op: Operation, operands: Sequence[Interval | None], limits: Interval
+) -> Interval:
+    """The interval of the result, within the limits of its type."""
+    numbers = [operand for operand in operands if operand is not None]
+    if len(numbers) < len(operands):  # a float among them
+        return limits
+    result = transfer(op, numbers)
+    return result if result is not None and limits.contains(result) else limits
 
 
 def _of_argument(block: Block, value: SSAValue) -> Interval | None:
@@ -254,6 +256,7 @@ def _xor(op: Operation, operands: Sequence[Interval]) -> Interval | None:
 
 def _not(op: Operation, operands: Sequence[Interval]) -> Interval | None:
     limits = whole(element_of(op.results[0].type))
+    assert limits is not None
     # The complement counts down from the other end: of bools and unsigned numbers as of signed ones.
     end = limits.low + limits.high
     return Interval(end - operands[0].high, end - operands[0].low)

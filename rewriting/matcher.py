@@ -1,8 +1,8 @@
 """Compiles rules to Python: for each op class one function that tries all rules whose root it is.
 
-The function takes the op and the `Rewriter` and returns (rule, replacement) for the first rule that applies, else None.
-What several rules look at (operands, the ops that define them, constants) is fetched once, and tests come before
-anything is built.
+The function takes the op and the `Rewriter` and returns (rule, replacement) for the first rule that applies, else
+None. What several rules look at (operands, the ops that define them, constants) is fetched once, and tests come
+before anything is built.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from itertools import product
 from math import copysign, inf, nan
 from typing import Any
 
-from xdsl.dialects.builtin import IndexType, IntegerType, i1
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import IndexType, IntegerType, MemRefType, Signedness, TensorType, VectorType
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation, OptOperandDef, OptResultDef, VarOperandDef, VarResultDef
 
 from ..dialects.monoids import Number
-from ..dialects.types import FLOAT_TYPES, element_of, ui8
+from ..dialects.types import FLOAT_TYPES
 from ..dialects.uop import AluOp, ConstOp, ExpandOp
 from .patterns import (
     ANY,
@@ -58,16 +58,24 @@ def same_number(x: Number, y: Number) -> bool:
     return x == y
 
 
+_KINDS: dict[type[Attribute], str] = {IndexType: "index", **dict.fromkeys(FLOAT_TYPES, "float")}
+
+_SHAPED = (TensorType, VectorType, MemRefType)
+
+
 def kind_of(value: SSAValue) -> str:
     """`float`, `signed`, `unsigned`, `index` or `bool`; `` for what is none of these."""
-    element = element_of(value.type)
-    if isinstance(element, IndexType):
-        return "index"
-    if isinstance(element, FLOAT_TYPES):
-        return "float"
-    if isinstance(element, IntegerType):
-        return "bool" if element == i1 else "unsigned" if element == ui8 else "signed"
-    return ""
+    # Classes are compared: isinstance takes five times as long on xDSL's abstract classes.
+    type_: Any = value.type
+    cls: type[Any] = type(type_)
+    if cls in _SHAPED:
+        type_ = type_.element_type
+        cls = type(type_)
+    if cls is IntegerType:
+        if type_.width.data == 1:
+            return "bool"
+        return "unsigned" if type_.signedness.data is Signedness.UNSIGNED else "signed"
+    return _KINDS.get(cls, "")
 
 
 def compile_matcher(op: type[Operation], rules: Iterable[Rule]) -> tuple[Matcher, str]:
@@ -83,7 +91,7 @@ def compile_matcher(op: type[Operation], rules: Iterable[Rule]) -> tuple[Matcher
         "inf": inf,
         "nan": nan,
     }
-    shared = _Shared(_arity(op), scope)
+    shared = _Shared(op, scope)
     for rule in rules:
         for term in _orders(rule.term):
             body += _Compiler(rule, term, shared).lines()
@@ -138,11 +146,13 @@ class _Shared:
     Only that is fetched which a rule uses.
     """
 
-    def __init__(self, arity: int | None, scope: dict[str, Any]):
-        self.arity = arity
+    def __init__(self, op: type[Operation], scope: dict[str, Any]):
+        self.arity = _arity(op)
         self.scope = scope
+        self.is_alu = issubclass(op, AluOp)
         self.owners: set[int] = set()
         self.numbers: set[int] = set()
+        self.kind = False
         self._names: dict[int, str] = {}
 
     def name_of(self, value: object, prefix: str) -> str:
@@ -160,7 +170,16 @@ class _Shared:
         lines = [f"{names}= op._operands"]
         for i in sorted(self.owners | self.numbers):
             lines += _fetch_owner(str(i))
-        return lines + [_fetch_number(str(i)) for i in sorted(self.numbers)]
+        lines += [_fetch_number(str(i)) for i in sorted(self.numbers)]
+        # The operands of an ALU op have one element type, but for where's condition, which comes first.
+        return [*lines, f"kind = kind_of(v{self.arity - 1})"] if self.kind else lines
+
+    def kind_of(self, path: str) -> str:
+        """The expression for the kind of the value at a path."""
+        if self.is_alu and self.arity and "_" not in path and (path != "0" or self.arity < 3):
+            self.kind = True
+            return "kind"
+        return f"kind_of(v{path})"
 
 
 def _fetch_owner(path: str) -> list[str]:
@@ -193,7 +212,7 @@ class _Compiler:
     def lines(self) -> list[str]:
         self._line(f"# {self.term} at {self.rule.place}")
         self._match_operands(self.term, "")
-        for test in self.late:
+        for test in dict.fromkeys(self.late):
             self._test(test)
         for guard in self.rule.guards:
             self._test(self._condition(guard) if isinstance(guard, Condition) else self._call(guard))
@@ -262,7 +281,8 @@ class _Compiler:
         if known is None:
             self.bound[variable.name] = value
             if variable.types is not ANY:
-                self.late.append(f"kind_of({value}) in {self.shared.name_of(variable.types.kinds, 'Kinds')}")
+                kinds = self.shared.name_of(variable.types.kinds, "Kinds")
+                self.late.append(f"{self.shared.kind_of(path)} in {kinds}")
             return
         number = self._number(path)
         self._test(

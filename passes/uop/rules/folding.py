@@ -88,7 +88,7 @@ def fold(builder: RewriteBuilder, op: Operation) -> SSAValue | None:
 
 def _folding(row: Semantics) -> Rule:
     operands = tuple(islice(constants("a b c"), row.arity))
-    return ALU_PATTERNS[row.name][operands] >> fold
+    return ALU_PATTERNS[row.name].ordered[operands] >> fold
 
 
 FOLDING = Rules(*(_folding(ALU[name]) for name in EXACT))

@@ -39,7 +39,7 @@ REMAINDERS = Rules(
     floormod[mul[i, a], b].when(a > 0, b > 0, b % a == 0) >> mul[floormod[i, b // a], a],
     floormod[add[mul[i, a], j], b].when(b > 0, a % b == 0) >> floormod[j, b],
     floormod[add[i, a], b].when(b > 0, a % b == 0) >> floormod[i, b],
-    floormod[floormod[i, a], b].when(b > 0, a % b == 0) >> floormod[i, b],
+    floormod[floormod[i, a], b].when(a != 0, b > 0, a % b == 0) >> floormod[i, b],
     floormod[n, a].when(n.min >= 0, n.max < a) >> n,
 )
 
