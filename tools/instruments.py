@@ -9,7 +9,7 @@ from io import StringIO
 from xdsl.ir import Operation
 
 from ..rewriting.diagnostics import Remark
-from .pipeline import PassInstrumentation, PassRun
+from .pass_run import PassInstrumentation, PassRun
 from .printing import TextPrinter
 from .timing import Timing
 from .verifier import verify_ir

@@ -1,25 +1,40 @@
 """The passes of `uop-opt`: hooks that the flags ask for, and reproducers when a pass fails."""
 
+import argparse
 from collections.abc import Mapping
 from contextlib import nullcontext
-from typing import TYPE_CHECKING
+from typing import Protocol
 
+from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import DiagnosticException
 
 from ..rewriting.diagnostics import Remark, collect_remarks
-from .diagnostics import DiagnosticError, Positions, Source, crash, describe, from_exception
+from .diagnostics import Diagnostic, DiagnosticError, Positions, Source, crash, describe, from_exception
 from .instruments import DumpChoice, DumpIR, IRPrinter, ReportRemarks, RunCounter, TimePasses, VerifyEach
-from .pipeline import PassInstrumentation, execute, pipeline_text
+from .pass_run import PassInstrumentation
+from .pipeline import Pipeline, execute, pipeline_text
+from .timing import Timing
 
-if TYPE_CHECKING:
-    from .processing import Processor
+
+class PassHost(Protocol):
+    """What runs passes for: the flags, the passes, where times and diagnostics go."""
+
+    args: argparse.Namespace
+    context: Context
+    passes: Pipeline
+    target_text: str
+    timing: Timing
+
+    def parse(self, source: Source) -> tuple[ModuleOp, Positions]: ...
+
+    def report(self, diagnostic: Diagnostic) -> None: ...
 
 
 class PassRunner:
     """Runs the passes of `processor` on modules."""
 
-    def __init__(self, processor: "Processor") -> None:
+    def __init__(self, processor: PassHost) -> None:
         self.processor = processor
         self.args = processor.args
 

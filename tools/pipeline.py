@@ -15,6 +15,7 @@ from xdsl.traits import IsolatedFromAbove
 
 from ..rewriting.diagnostics import PassError
 from .pass_options import load, make_from_spec, near_names, spec_of
+from .pass_run import PassInstrumentation, PassRun
 from .pipeline_text import Element, Nest, PassSpec, PipelineError, parse_pipeline, print_pipeline
 from .pipelines import NAMED_PIPELINES, CompileOptions
 
@@ -33,35 +34,6 @@ class NestedPipeline:
 
 
 Pipeline = tuple[ModulePass | NestedPipeline, ...]
-
-
-@dataclass
-class PassRun:
-    """One run of one pass.
-
-    ops: what the pass runs on and, afterwards, what it has left in that place: the module,
-         or inside a nested pipeline the operation of its anchor
-    """
-
-    pass_: ModulePass
-    ops: tuple[Operation, ...]
-    nested: bool = False
-    cpu_seconds: float = 0.0
-    wall_seconds: float = 0.0
-
-    @property
-    def name(self) -> str:
-        return self.pass_.name
-
-
-class PassInstrumentation:
-    """Hooks around each pass. `after_pass` may raise to make the pass a failed one."""
-
-    def before_pass(self, run: PassRun) -> None: ...
-
-    def after_pass(self, run: PassRun) -> None: ...
-
-    def pass_failed(self, run: PassRun, error: Exception) -> None: ...
 
 
 def default_passes() -> PassRegistry:

@@ -16,7 +16,8 @@ from xdsl.ir import Operation
 
 from .files import write_output
 from .instruments import IRPrinter
-from .pipeline import PassInstrumentation, PassRun, Pipeline, execute
+from .pass_run import PassInstrumentation, PassRun
+from .pipeline import Pipeline, execute
 
 _CONFIGURATION = "// configuration:"
 # The flags that a configuration may have; those without a value map to "".

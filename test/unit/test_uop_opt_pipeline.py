@@ -16,7 +16,8 @@ from xdsl.passes import ModulePass
 from uop.rewriting.diagnostics import PassError
 from uop.tools.arguments import NAMED_PIPELINES as FLAGS
 from uop.tools.pass_options import make_from_spec, spec_of
-from uop.tools.pipeline import PassRun, build_pipeline, expand_pipeline, pipeline_text, run_pipeline
+from uop.tools.pass_run import PassRun
+from uop.tools.pipeline import build_pipeline, expand_pipeline, pipeline_text, run_pipeline
 from uop.tools.pipeline_text import (
     BARE_VALUE,
     NAME,
