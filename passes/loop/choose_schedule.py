@@ -17,8 +17,10 @@ from .schedule_rules import choose
 class ChooseSchedulePass(ModulePass):
     """Write a default `#tile.schedule` on each kernel in loop form, from its shape alone.
 
-    Elementwise kernels get coalesced threads and 16-byte accesses; rows are reduced by a thread, a warp or a block by their
-    length; columns by threads side by side; products get block, thread and register tiles over staged, double-buffered slabs.
+    Elementwise kernels get coalesced threads and 16-byte accesses; rows are reduced by a thread, a warp or a block
+    by their
+    length; columns by threads side by side; products get block, thread and register tiles over staged,
+    double-buffered slabs.
     Leaves alone: kernels that have a schedule, and kernels that are not in loop form.
     """
 

@@ -1,4 +1,5 @@
-"""What a schedule is chosen from: the axes of a kernel in loop form, what it reduces, and how its buffers are walked."""
+"""What a schedule is chosen from: the axes of a kernel in loop form, what it reduces, and how its buffers are
+walked."""
 
 from __future__ import annotations
 

@@ -68,7 +68,8 @@ def _factors(*parts: tuple[int, AxisKind]) -> list[Factor]:
 
 
 def _schedule(shape: KernelShape, axes: Axes, stage: tuple[Staging, ...] = ()) -> Schedule:
-    """All axes of the kernel in the order of its text; those that no rule bound go over blocks, or serially if reduced."""
+    """All axes of the kernel in the order of its text; those that no rule bound go over blocks, or serially if
+    reduced."""
     factors: list[tuple[str, tuple[Factor, ...]]] = []
     for axis, extent in shape.extents.items():
         default = AxisKind.LOOP if axis in shape.reduced else AxisKind.BLOCK
@@ -117,7 +118,8 @@ def _elementwise(shape: KernelShape) -> Choice:
 
 
 def _row_reduction(shape: KernelShape, row: str) -> Choice:
-    """A row to a thread, to a warp or to a block by its length; in registers where it fits, else walked again per phase."""
+    """A row to a thread, to a warp or to a block by its length; in registers where it fits, else walked again per
+    phase."""
     axes: Axes = {}
     extent = max(1, shape.extents[row])
     width = _vector_width(shape, row)
@@ -184,7 +186,8 @@ def _column_reduction(shape: KernelShape, inner: str) -> Choice:
 
 
 def _product_axes(shape: KernelShape) -> tuple[str, str, str] | None:
-    """(row, column, reduced) axes when the reduction is a product: loads that share the reduced axis but not the others.
+    """(row, column, reduced) axes when the reduction is a product: loads that share the reduced axis but not the
+    others.
 
     The column is the innermost parallel axis that not all of them use, the row the innermost that they use instead.
     """
@@ -202,7 +205,8 @@ def _product_axes(shape: KernelShape) -> tuple[str, str, str] | None:
 
 
 def _tile(extent: int) -> tuple[int, int]:
-    """(threads, registers of a thread) along one side of a product's tile: 16, 32 or 64 elements, less for small sides."""
+    """(threads, registers of a thread) along one side of a product's tile: 16, 32 or 64 elements, less for small
+    sides."""
     registers = 4 if extent >= 32 else 2 if extent > 8 else 1
     return min(16, _power_of_two_above(_ceil_div(extent, registers))), registers
 
