@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -13,7 +13,12 @@ from .conversions import conversion, pack_halves
 from .formats import DECODE, Array, bits_of, is_float, is_signed, view_dtype
 from .ptx import Immediate, Instruction, Pair
 
-Function = Callable[..., Any]
+Function: TypeAlias = Callable[..., Any]
+Unary: TypeAlias = Callable[[Array], Array]
+Binary: TypeAlias = Callable[[Array, Array], Array]
+Ternary: TypeAlias = Callable[[Array, Array, Array], Array]
+
+_NO_CARRY: Array = np.zeros((), bool)
 
 
 @dataclass(frozen=True)
@@ -28,6 +33,18 @@ class Operation:
     function: Function
     reads_carry: bool = False
     writes_carry: bool = False
+
+
+def _unary(source: str, result: str, function: Unary) -> Operation:
+    return Operation((source,), (result,), function)
+
+
+def _binary(sources: tuple[str, str], result: str, function: Binary) -> Operation:
+    return Operation(sources, (result,), function)
+
+
+def _ternary(sources: tuple[str, str, str], result: str, function: Ternary) -> Operation:
+    return Operation(sources, (result,), function)
 
 
 def arithmetic(instruction: Instruction) -> Operation | None:
@@ -60,9 +77,13 @@ def _either(instruction: Instruction) -> Operation | None:
     return Operation((type_,) * arity, (type_,), function)
 
 
-def _reduce(function: Function) -> Function:
+def _reduce(function: Function) -> Ternary:
     """min and max of three operands."""
-    return lambda a, b, c: function(function(a, b), c)
+
+    def reduce(a: Array, b: Array, c: Array) -> Array:
+        return function(function(a, b), c)
+
+    return reduce
 
 
 def _float(instruction: Instruction) -> Operation:
@@ -80,8 +101,11 @@ def _add_sub(instruction: Instruction) -> Operation | None:
         return _either(instruction)
     type_ = "u" + instruction.type[1:]
     function = integers.add_with_carry if instruction.name == "add" else integers.subtract_with_borrow
-    no_carry = np.bool_(False)
-    return Operation((type_,) * 2, (type_,), lambda a, b: function(a, b, no_carry), writes_carry=True)
+
+    def compute(a: Array, b: Array) -> tuple[Array, Array]:
+        return function(a, b, _NO_CARRY)
+
+    return Operation((type_,) * 2, (type_,), compute, writes_carry=True)
 
 
 def _add_sub_carry(instruction: Instruction) -> Operation:
@@ -89,8 +113,12 @@ def _add_sub_carry(instruction: Instruction) -> Operation:
     type_ = "u" + instruction.type[1:]
     function = integers.add_with_carry if instruction.name == "addc" else integers.subtract_with_borrow
     sets_carry = instruction.has("cc")
-    keep = function if sets_carry else lambda a, b, carry: function(a, b, carry)[0]
-    return Operation((type_,) * 2, (type_,), keep, reads_carry=True, writes_carry=sets_carry)
+
+    def compute(a: Array, b: Array, carry: Array) -> Any:
+        result = function(a, b, carry)
+        return result if sets_carry else result[0]
+
+    return Operation((type_,) * 2, (type_,), compute, reads_carry=True, writes_carry=sets_carry)
 
 
 def _multiply(instruction: Instruction) -> Operation | None:
@@ -113,18 +141,17 @@ def _multiply_add(instruction: Instruction) -> Operation | None:
         return _float(instruction)
     if instruction.has("wide"):
         wide = _double(type_)
-        return Operation((type_, type_, wide), (wide,), lambda a, b, c: integers.multiply_wide(a, b) + c)
-    product = integers.multiply_high if instruction.has("hi") else np.multiply
+        return _ternary((type_, type_, wide), wide, lambda a, b, c: integers.multiply_wide(a, b) + c)
+    product: Binary = integers.multiply_high if instruction.has("hi") else np.multiply
     if instruction.has("sat"):
         return None
     reads, writes = instruction.name == "madc", instruction.has("cc")
     if not reads and not writes:
-        return Operation((type_,) * 3, (type_,), lambda a, b, c: product(a, b) + c)
+        return _ternary((type_, type_, type_), type_, lambda a, b, c: product(a, b) + c)
 
-    def with_carry(a: Array, b: Array, c: Array, carry: Array | np.bool_ = np.bool_(False)) -> Any:
-        value, out = integers.add_with_carry(
-            integers.unsigned(np.asarray(product(a, b))), integers.unsigned(c), np.asarray(carry)
-        )
+    def with_carry(a: Array, b: Array, c: Array, carry: Array = _NO_CARRY) -> Any:
+        low = integers.unsigned(np.asarray(product(a, b)))
+        value, out = integers.add_with_carry(low, integers.unsigned(c), carry)
         value = value.view(a.dtype)
         return (value, out) if writes else value
 
@@ -139,8 +166,8 @@ def _shift(instruction: Instruction) -> Operation:
 
 def _funnel_shift(instruction: Instruction) -> Operation:
     left, wrap = instruction.has("l"), instruction.has("wrap")
-    return Operation(
-        ("u32",) * 3, ("u32",), lambda low, high, n: integers.funnel_shift(low, high, n, left=left, wrap=wrap)
+    return _ternary(
+        ("u32", "u32", "u32"), "u32", lambda low, high, n: integers.funnel_shift(low, high, n, left=left, wrap=wrap)
     )
 
 
@@ -160,7 +187,7 @@ def _count(instruction: Instruction) -> Operation:
 
 def _find_leading(instruction: Instruction) -> Operation:
     as_shift = instruction.has("shiftamt")
-    return Operation((instruction.type,), ("u32",), lambda a: integers.find_leading_bit(a, as_shift=as_shift))
+    return _unary(instruction.type, "u32", lambda a: integers.find_leading_bit(a, as_shift=as_shift))
 
 
 def _permute(instruction: Instruction) -> Operation | None:
@@ -181,27 +208,31 @@ def _logic3(instruction: Instruction) -> Operation | None:
     if not isinstance(table, Immediate) or instruction.modifiers != ("b32",):
         return None
     value = table.value
-    return Operation(("b32",) * 3, ("b32",), lambda a, b, c: integers.logic3(a, b, c, value))
+    return _ternary(("b32", "b32", "b32"), "b32", lambda a, b, c: integers.logic3(a, b, c, value))
 
 
 def _select(instruction: Instruction) -> Operation:
     type_ = instruction.type
-    return Operation((type_, type_, "pred"), (type_,), lambda a, b, p: np.where(p, a, b))
+    return _ternary((type_, type_, "pred"), type_, lambda a, b, p: np.where(p, a, b))
 
 
 def _select_by_sign(instruction: Instruction) -> Operation:
     type_, by = instruction.modifiers[-2:]
-    return Operation((type_, type_, by), (type_,), lambda a, b, c: np.where(c >= 0, a, b))
+    return _ternary((type_, type_, by), type_, lambda a, b, c: np.where(c >= 0, a, b))
 
 
-def _comparison(instruction: Instruction, type_: str) -> Function:
+def _comparison(instruction: Instruction, type_: str) -> Binary:
     relation = instruction.modifiers[0]
     if not is_float(type_):
         return floats.COMPARISONS[relation]
     decode = DECODE.get(type_)
-    if decode is None:
-        return lambda a, b: floats.compare(relation, a, b)
-    return lambda a, b: floats.compare(relation, decode(a), decode(b))
+
+    def compare(a: Array, b: Array) -> Array:
+        if decode is not None:
+            a, b = decode(a), decode(b)
+        return floats.compare(relation, a, b)
+
+    return compare
 
 
 def _set_predicate(instruction: Instruction) -> Operation | None:
@@ -256,7 +287,7 @@ def _set(instruction: Instruction) -> Operation | None:
     relation = _comparison(instruction, type_)
     dtype = view_dtype(to)
     one = np.array(1 if to in ("f32", "f64") else {"f16": 0x3C00, "bf16": 0x3F80}.get(to, -1)).astype(dtype)
-    return Operation((type_, type_), (to,), lambda a, b: np.where(relation(a, b), one, dtype.type(0)))
+    return _binary((type_, type_), to, lambda a, b: np.where(relation(a, b), one, dtype.type(0)))
 
 
 def _convert(instruction: Instruction) -> Operation:
@@ -270,23 +301,23 @@ def _convert(instruction: Instruction) -> Operation:
 
 def _test(instruction: Instruction) -> Operation:
     name = instruction.modifiers[0]
-    return Operation((instruction.type,), ("pred",), lambda a: floats.test_property(name, a))
+    return _unary(instruction.type, "pred", lambda a: floats.test_property(name, a))
 
 
 def _dot4(instruction: Instruction) -> Operation:
     first, second = instruction.modifiers[-2:]
     result = "s32" if "s32" in (first, second) else "u32"
     signs = (is_signed(first), is_signed(second))
-    return Operation(("b32", "b32", result), (result,), lambda a, b, c: integers.dot4(a, b, c, signs))
+    return _ternary(("b32", "b32", result), result, lambda a, b, c: integers.dot4(a, b, c, signs))
 
 
 def _count_not(instruction: Instruction) -> Operation:
-    return Operation((instruction.type,), (instruction.type,), lambda a: (a == 0).astype(a.dtype))
+    return _unary(instruction.type, instruction.type, lambda a: (a == 0).astype(a.dtype))
 
 
 def _absolute_difference(instruction: Instruction) -> Operation:
     type_ = instruction.type
-    return Operation((type_,) * 3, (type_,), lambda a, b, c: np.where(a < b, b - a, a - b) + c)
+    return _ternary((type_, type_, type_), type_, lambda a, b, c: np.where(a < b, b - a, a - b) + c)
 
 
 def _reverse(instruction: Instruction) -> Operation:

@@ -18,12 +18,21 @@ from .spaces import Space, address_reader, count_global, count_shared, resolve_g
 Function = Callable[..., Any]
 
 
-def _increment(old: Any, limit: Any) -> Any:
-    return np.where(old >= limit, old.dtype.type(0), old + old.dtype.type(1))
+def _increment(old: Array, limit: Array) -> Array:
+    following: Array = old + old.dtype.type(1)
+    return np.where(old >= limit, old.dtype.type(0), following)
 
 
-def _decrement(old: Any, limit: Any) -> Any:
+def _decrement(old: Array, limit: Array) -> Array:
     return np.where((old == 0) | (old > limit), limit, old - old.dtype.type(1))
+
+
+def _exchange(old: Array, new: Array) -> Array:
+    return new
+
+
+def _compare_and_swap(old: Array, compare: Array, new: Array) -> Array:
+    return np.where(old == compare, new, old)
 
 
 _OPERATIONS: dict[str, Function] = {
@@ -33,10 +42,10 @@ _OPERATIONS: dict[str, Function] = {
     "and": np.bitwise_and,
     "or": np.bitwise_or,
     "xor": np.bitwise_xor,
-    "exch": lambda old, new: new,
+    "exch": _exchange,
     "inc": _increment,
     "dec": _decrement,
-    "cas": lambda old, compare, new: np.where(old == compare, new, old),
+    "cas": _compare_and_swap,
 }
 
 

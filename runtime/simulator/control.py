@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from .errors import Fault
-from .machine import Control, Machine
+from .machine import Control, Machine, Step
 from .operands import Operands, Reader, UnsupportedOperandError
-from .program import Immediate, Linked, LinkedNot, Slot
+from .program import Immediate, Linked, LinkedOperand, Slot
+from .ptx import Instruction
 
 
 def compile_control(linked: Linked, operands: Operands) -> Control | None:
@@ -99,16 +100,7 @@ def _barrier(linked: Linked, operands: Operands) -> Control:
     if not values or not isinstance(values[0], Immediate) or values[0].value != 0:
         raise UnsupportedOperandError("only barrier 0 is simulated")
     threads = operands.reader(values[1], "u32") if len(values) > 1 else None
-    complete = None
-    if is_reduction:
-        if not isinstance(predicate, Slot | LinkedNot | Immediate):
-            raise UnsupportedOperandError("the predicate")
-        read = operands.reader(predicate, "pred")
-        operation = next(name for name in ("popc", "and", "or") if instruction.has(name))
-        write = operands.writer(destination, "u32" if operation == "popc" else "pred")
-
-        def complete(machine: Machine) -> None:
-            write(machine, _combine_over_block(machine, read(machine), operation))
+    complete = _reduction(instruction, destination, predicate, operands) if is_reduction else None
 
     def decide(machine: Machine, pc: int) -> int | None:
         if threads is not None:
@@ -118,6 +110,16 @@ def _barrier(linked: Linked, operands: Operands) -> Control:
         return machine.barrier(pc, complete)
 
     return decide
+
+
+def _reduction(
+    instruction: Instruction, destination: LinkedOperand, predicate: LinkedOperand, operands: Operands
+) -> Step:
+    """What bar.red does when the whole block has arrived."""
+    operation = next(name for name in ("popc", "and", "or") if instruction.has(name))
+    read = operands.reader(predicate, "pred")
+    write = operands.writer(destination, "u32" if operation == "popc" else "pred")
+    return lambda machine: write(machine, _combine_over_block(machine, read(machine), operation))
 
 
 def _combine_over_block(machine: Machine, values: Any, operation: str) -> Any:

@@ -33,3 +33,10 @@ class Fault(Exception):
         self.lane = lane
         self.detail = detail
         self.other = other
+
+
+class BarrierFault(Fault):
+    """A barrier that not all threads reach. `lane` is a lane of the chunk, not a position in the mask."""
+
+    def __init__(self, lane: int, detail: str, other: tuple[int, str] | None = None, kind: str = "barrier divergence"):
+        super().__init__(kind, lane, detail, other)

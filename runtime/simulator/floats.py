@@ -8,6 +8,7 @@ that PTX allows but not the bits of any GPU. NaNs keep numpy's payload (PTX's f3
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -82,11 +83,6 @@ def reciprocal_sqrt(a: Array) -> Array:
     return 1.0 / np.sqrt(a.astype(np.float64))
 
 
-def tanh(a: Array) -> Array:
-    """Hyperbolic tangent."""
-    return np.tanh(a)
-
-
 def high_word(function: Function) -> Function:
     """rcp and rsqrt.approx.ftz.f64: the upper 32 bits of the result, the rest is zero. Subnormals are zeros."""
     tiny = np.finfo(np.float64).smallest_normal
@@ -101,44 +97,50 @@ def high_word(function: Function) -> Function:
     return approximate
 
 
+def _reciprocal(a: Array) -> Array:
+    return a.dtype.type(1) / a
+
+
 ONE_OPERAND: dict[str, Function] = {
     "neg": np.negative,
     "abs": np.abs,
-    "rcp": lambda a: a.dtype.type(1) / a,
+    "rcp": _reciprocal,
     "sqrt": np.sqrt,
     "rsqrt": reciprocal_sqrt,
     "ex2": np.exp2,
     "lg2": np.log2,
     "sin": np.sin,
     "cos": np.cos,
-    "tanh": tanh,
+    "tanh": np.tanh,
 }
 ARITY = {"add": 2, "sub": 2, "mul": 2, "div": 2, "min": 2, "max": 2, "fma": 3, "mad": 3, "copysign": 2}
 
 
 def native(name: str, mode: str) -> Function:
-    """The operation on f32 or f64 arrays."""
-    if name in ONE_OPERAND:
-        return ONE_OPERAND[name]
-    match name:
-        case "add":
-            return lambda a, b: add(a, b, mode)
-        case "sub":
-            return lambda a, b: add(a, -b, mode) if mode != "rn" else a - b
-        case "mul":
-            return lambda a, b: multiply(a, b, mode)
-        case "div":
-            return np.divide
-        case "min":
-            return minimum
-        case "max":
-            return maximum
-        case "copysign":
-            return lambda a, b: np.copysign(b, a)
-        case "fma" | "mad":
-            return lambda a, b, c: (fma_f32 if a.dtype == np.float32 else fma_f64)(a, b, c, mode)
-        case _:
-            raise KeyError(name)
+    """The operation on f32 or f64 arrays, in a rounding mode. Raises KeyError if it is not known."""
+
+    def subtract(a: Array, b: Array) -> Array:
+        return a - b if mode == "rn" else add(a, -b, mode)
+
+    def fused(a: Array, b: Array, c: Array) -> Array:
+        return fma_f32(a, b, c, mode) if a.dtype == np.float32 else fma_f64(a, b, c, mode)
+
+    def copy_sign(sign: Array, magnitude: Array) -> Array:
+        return np.copysign(magnitude, sign)
+
+    functions: dict[str, Function] = {
+        **ONE_OPERAND,
+        "add": partial(add, mode=mode),
+        "sub": subtract,
+        "mul": partial(multiply, mode=mode),
+        "div": np.divide,
+        "min": minimum,
+        "max": maximum,
+        "copysign": copy_sign,
+        "fma": fused,
+        "mad": fused,
+    }
+    return functions[name]
 
 
 def operation(name: str, type_: str, modifiers: frozenset[str]) -> Function:
@@ -170,17 +172,29 @@ def operation(name: str, type_: str, modifiers: frozenset[str]) -> Function:
         if "ftz" in modifiers:
             function = _flushing(function)
     if "sat" in modifiers:
-        inner = function
-        function = lambda *operands: saturate(inner(*operands))  # noqa: E731
+        function = _saturating(function)
     return function
 
 
+def _saturating(function: Function) -> Function:
+    def compute(*operands: Array) -> Array:
+        return saturate(function(*operands))
+
+    return compute
+
+
 def _to_f32(function: Function) -> Function:
-    return lambda *operands: np.asarray(function(*operands)).astype(np.float32)
+    def compute(*operands: Array) -> Array:
+        return np.asarray(function(*operands)).astype(np.float32)
+
+    return compute
 
 
 def _flushing(function: Function) -> Function:
-    return lambda *operands: flush_subnormals(function(*(flush_subnormals(operand) for operand in operands)))
+    def compute(*operands: Array) -> Array:
+        return flush_subnormals(function(*(flush_subnormals(operand) for operand in operands)))
+
+    return compute
 
 
 def _xor_sign(function: Function) -> Function:
@@ -195,9 +209,14 @@ def _xor_sign(function: Function) -> Function:
 
 def _sign_16(name: str) -> Function:
     """neg and abs of 16-bit floats act on the sign bit, NaN included."""
-    if name == "neg":
-        return lambda a: a ^ np.uint16(0x8000)
-    return lambda a: a & np.uint16(0x7FFF)
+
+    def negate(a: Array) -> Array:
+        return a ^ np.uint16(0x8000)
+
+    def absolute(a: Array) -> Array:
+        return a & np.uint16(0x7FFF)
+
+    return negate if name == "neg" else absolute
 
 
 def _in_f64(function: Function, type_: str, modifiers: frozenset[str]) -> Function:

@@ -93,4 +93,4 @@ def _exact(a: float, b: float, c: float, mode: str) -> float:
         error = float((difference > 0) - (difference < 0))
     if nearest == 0:
         nearest = float(np.copysign(0.0, 1.0 if exact > 0 else -1.0))
-    return float(step(np.float64(nearest).reshape(()), np.float64(error).reshape(()), mode))
+    return float(step(np.array(nearest), np.array(error), mode))

@@ -135,9 +135,8 @@ def _low_ones(count: Array, width: int) -> Array:
     """Integers whose lowest `count` bits are ones."""
     dtype = UNSIGNED[width]
     one = dtype.type(1)
-    all_ones = dtype.type((1 << width) - 1)
-    partial = (one << np.minimum(count, np.uint32(width - 1)).astype(dtype)) - one
-    return np.where(count < width, partial, all_ones)
+    partial: Array = (one << np.minimum(count, np.uint32(width - 1)).astype(dtype)) - one
+    return np.where(count < width, partial, dtype.type((1 << width) - 1))
 
 
 def count_ones(a: Array) -> Array:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from .compiler import Code, compile_kernel
 from .counters import Counters, InstructionCounters, kind_of
-from .errors import Fault, SimulationError
+from .errors import BarrierFault, Fault, SimulationError
 from .formats import Array
 from .global_shadow import GlobalShadow
-from .machine import BarrierFault, Launch, Machine
+from .grid import Launch
+from .machine import Machine
 from .memory import Buffer, GlobalMemory, as_bytes
 from .ptx import Variable
 
@@ -37,6 +38,7 @@ def simulate(
     """Run a kernel of a PTX module and return what it counted. Results are written back into the arrays.
 
     arguments: contiguous arrays for pointers (None for a null one), numbers for scalars, `bytes` for structures.
+    A scalar is a number, not an array of no dimensions: that is an array of one element.
     An array that is not writeable must not be stored to; the same array may be passed twice.
     kernel: may be left out if the module has only one. shared_bytes: dynamic shared memory.
     check_races: also check for races and for reads of uninitialised shared memory; lockstep execution hides
@@ -143,12 +145,11 @@ def _bind(
     arrays: list[tuple[np.ndarray[Any, Any], Buffer]] = []
     for number, ((formal, offset), argument) in enumerate(zip(formals, arguments, strict=True)):
         what = f"argument {number}"
-        if isinstance(argument, np.ndarray) and argument.ndim == 0:
-            argument = argument[()]
         if isinstance(argument, np.ndarray):
+            array = cast("np.ndarray[Any, Any]", argument)
             if formal.size != 8:
                 raise TypeError(f"{what} of {code.program.name} is a {formal.type} parameter, not a pointer")
-            data = _bind_array(argument, what, arrays, memory).base.to_bytes(8, "little")
+            data = _bind_array(array, what, arrays, memory).base.to_bytes(8, "little")
         elif argument is None:
             data = bytes(8)
         else:
@@ -176,24 +177,21 @@ def _bind_array(
 
 def _scalar_bytes(value: Any, formal: Variable, what: str) -> bytes:
     """A scalar in the parameter's type, or a structure's bytes."""
-    if isinstance(value, bytes | np.void):
-        data = bytes(value)
-        if len(data) != formal.size:
-            raise TypeError(f"{what} has {formal.size} bytes, {len(data)} were given")
-        return data
-    if isinstance(value, bool | np.bool_):
-        value = int(value)
-    if not isinstance(value, int | float | np.generic):
+    if isinstance(value, bytes):
+        if len(value) != formal.size:
+            raise TypeError(f"{what} has {formal.size} bytes, {len(value)} were given")
+        return value
+    scalar: Array = np.asarray(value)
+    if scalar.dtype.kind not in "biuf":
         raise TypeError(f"{what}: cannot pass {type(value).__name__}")
     if formal.type[0] == "f":
-        return np.array(value, f"f{formal.size}").tobytes()
-    if isinstance(value, np.generic) and value.dtype.itemsize == formal.size:
-        return value.tobytes()
-    if isinstance(value, float | np.floating):
+        return scalar.astype(f"f{formal.size}").tobytes()
+    if isinstance(value, np.generic) and scalar.nbytes == formal.size:
+        return scalar.tobytes()  # also a 16-bit float for a parameter of untyped bits
+    if scalar.dtype.kind == "f":
         raise TypeError(f"{what} is a {formal.type} parameter; {value!r} is not an integer")
-    number = int(value)
-    bits = 8 * formal.size
-    if not -(1 << bits - 1) <= number < 1 << bits:
+    number, bits = int(value), 8 * formal.size
+    if not -(1 << (bits - 1)) <= number < 1 << bits:
         raise TypeError(f"{what} is a {formal.type} parameter; {number} does not fit")
     return (number & (1 << bits) - 1).to_bytes(formal.size, "little")
 

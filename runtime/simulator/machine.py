@@ -10,14 +10,14 @@ Blocks whose size is no multiple of 32 are padded with lanes that never run.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from .counters import InstructionCounters
-from .errors import Fault
+from .errors import BarrierFault
 from .formats import Array, storage_dtype
+from .grid import Launch, special_values
 from .memory import POISON, GlobalMemory
 from .shadow import Access, SharedShadow
 from .traffic import WARP
@@ -29,26 +29,6 @@ if TYPE_CHECKING:
 _NEVER = np.iinfo(np.int32).max
 Step: TypeAlias = "Callable[[Machine], None]"
 Control: TypeAlias = "Callable[[Machine, int], int | None]"
-
-
-@dataclass(frozen=True)
-class Launch:
-    """The launch's shape: blocks in the grid, threads in a block, and what to check and count."""
-
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
-    shared_bytes: int
-    check_races: bool
-    count: bool
-
-    @property
-    def threads_per_block(self) -> int:
-        return self.block[0] * self.block[1] * self.block[2]
-
-    @property
-    def padded_threads(self) -> int:
-        """Threads of a block, rounded up to whole warps."""
-        return -(-self.threads_per_block // WARP) * WARP
 
 
 class Machine:
@@ -114,37 +94,7 @@ class Machine:
         self._set_group(None if self.alive.all() else self.alive.copy(), others=False)
 
     def _set_specials(self) -> None:
-        launch = self.launch
-        x, y, z = launch.block
-        block = self.block + self.first_block
-        grid_x, grid_y, grid_z = launch.grid
-        values: dict[str, Any] = {
-            "%tid.x": self.thread % x,
-            "%tid.y": self.thread // x % y,
-            "%tid.z": self.thread // (x * y),
-            "%ctaid.x": block % grid_x,
-            "%ctaid.y": block // grid_x % grid_y,
-            "%ctaid.z": block // (grid_x * grid_y),
-            "%laneid": self.thread % WARP,
-            "%warpid": self.thread // WARP,
-            "%nwarpid": launch.padded_threads // WARP,
-            "WARP_SZ": WARP,
-            "%smid": 0,
-            "%clock": 0,
-            "%clock64": 0,
-            "%globaltimer": 0,
-            "%dynamic_smem_size": launch.shared_bytes - self.code.static_shared_bytes,
-            "%total_smem_size": launch.shared_bytes,
-        }
-        for axis, threads, count in zip("xyz", (x, y, z), (grid_x, grid_y, grid_z), strict=True):
-            values[f"%ntid.{axis}"], values[f"%nctaid.{axis}"] = threads, count
-        bit = np.uint64(1) << (self.thread % WARP).astype(np.uint64)
-        ones = np.uint64(0xFFFFFFFF)
-        values["%lanemask_eq"] = bit
-        values["%lanemask_lt"] = bit - np.uint64(1)
-        values["%lanemask_le"] = (bit << np.uint64(1)) - np.uint64(1)
-        values["%lanemask_gt"] = ones & ~values["%lanemask_le"]
-        values["%lanemask_ge"] = ones & ~values["%lanemask_lt"]
+        values = special_values(self.launch, self.code.static_shared_bytes, self.block + self.first_block, self.thread)
         for name, slot in self.code.specials.items():
             self.registers[slot.index] = np.asarray(values[name]).astype(storage_dtype(slot.type))[()]
 
@@ -407,10 +357,3 @@ class Machine:
         """A thread and its block, by their indices."""
         x, y, _ = self.launch.grid
         return f"{self.name_thread(thread)} of block ({block % x}, {block // x % y}, {block // (x * y)})"
-
-
-class BarrierFault(Fault):
-    """A barrier that not all threads reach. `lane` is a lane of the chunk, not a position in the mask."""
-
-    def __init__(self, lane: int, detail: str, other: tuple[int, str] | None = None, kind: str = "barrier divergence"):
-        super().__init__(kind, lane, detail, other)

@@ -150,7 +150,7 @@ class _Linker:
                 self.module_variables.append(variable)
                 self.addresses[variable] = BUFFER_SPACING * len(self.module_variables)
         self._place_shared()
-        carry = self._new_slot("pred")
+        carry = self.new_slot("pred")
         self._emit(self.kernel, {}, ())
         return Program(
             self.kernel.name,
@@ -213,7 +213,8 @@ class _Linker:
             raise UnsupportedPtxError(_at(instruction, "call that does not match the function's parameters"))
         return function, results, arguments
 
-    def _new_slot(self, type_: str) -> Slot:
+    def new_slot(self, type_: str) -> Slot:
+        """A further register of the program."""
         self.types.append(type_)
         return Slot(len(self.types) - 1, type_)
 
@@ -267,7 +268,7 @@ class _Expansion:
 
     def slot(self, register: Register) -> Slot:
         if register not in self.slots:
-            self.slots[register] = self.linker._new_slot(register.type)  # pyright: ignore[reportPrivateUsage]
+            self.slots[register] = self.linker.new_slot(register.type)
         return self.slots[register]
 
     def link(self, instruction: Instruction) -> list[Linked]:
@@ -310,7 +311,7 @@ class _Expansion:
         if key not in slots:
             if is_load:
                 raise UnsupportedPtxError(_at(instruction, "parameter read in another width than it was written"))
-            slots[key] = self.linker._new_slot(f"b{size}")  # pyright: ignore[reportPrivateUsage]
+            slots[key] = self.linker.new_slot(f"b{size}")
         return slots[key]
 
     def _operand(self, operand: Operand | None, instruction: Instruction) -> LinkedOperand:
@@ -323,7 +324,7 @@ class _Expansion:
                 specials = self.linker.specials
                 if operand.name not in specials:
                     type_ = "b64" if operand.name in ("%clock64", "%globaltimer") else "b32"
-                    specials[operand.name] = self.linker._new_slot(type_)  # pyright: ignore[reportPrivateUsage]
+                    specials[operand.name] = self.linker.new_slot(type_)
                 return specials[operand.name]
             case Not():
                 return LinkedNot(self.slot(operand.register))
@@ -333,12 +334,17 @@ class _Expansion:
                 return LinkedVector(tuple(self._element(element, instruction) for element in operand.elements))
             case Symbol():
                 return Immediate(self._address_of(operand, instruction))
-            case Address(Register() as register, offset):
-                return LinkedAddress(self.slot(register), offset)
-            case Address(Immediate() as immediate, offset):
-                return LinkedAddress(None, immediate.value + offset)
-            case Address(Symbol() as symbol, offset):
-                return LinkedAddress(None, self._address_of(symbol, instruction) + offset)
+            case Address():
+                return self._address(operand, instruction)
+
+    def _address(self, address: Address, instruction: Instruction) -> LinkedAddress:
+        match address.base:
+            case Register():
+                return LinkedAddress(self.slot(address.base), address.offset)
+            case Immediate():
+                return LinkedAddress(None, address.base.value + address.offset)
+            case Symbol():
+                return LinkedAddress(None, self._address_of(address.base, instruction) + address.offset)
 
     def _destination(self, operand: Operand | None, instruction: Instruction) -> Slot | None:
         linked = self._operand(operand, instruction)

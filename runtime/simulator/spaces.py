@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
-from typing import Any
 
 import numpy as np
 
@@ -147,15 +146,13 @@ def judge_global(
     """Look for races with earlier accesses. pieces: what is stored, None for loads. chosen: as in `count_global`."""
     if not machine.launch.check_races:
         return
-    lanes: Array | None = None
     for buffer, positions in parts:
         shadow = buffer.shadow
         if shadow is None:
             if pieces is None:
                 continue
             shadow = buffer.shadow = GlobalShadow(len(buffer.data), machine.code.store_granule, judges_loads=False)
-        if lanes is None:
-            lanes = lanes_of(machine) if chosen is None else lanes_of(machine)[chosen]
+        lanes = lanes_of(machine) if chosen is None else lanes_of(machine)[chosen]
         mine = lanes if positions is None else lanes[positions]
         blocks = machine.first_block + machine.block[mine]
         access = GlobalAccess(machine.thread[mine], blocks, machine.epoch, machine.pc, machine.name_thread_of)
@@ -278,7 +275,7 @@ def _count_local(machine: Machine, addresses: Array, size: int) -> None:
     stats.bytes += len(addresses) * size
 
 
-def lanes_of(machine: Machine) -> Any:
+def lanes_of(machine: Machine) -> Array:
     """Indices of the active lanes."""
     active = machine.active()
     return np.arange(machine.lanes) if active is None else active
