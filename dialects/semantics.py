@@ -174,7 +174,8 @@ def _shift_left(np: Any, x: Any, y: Any) -> Any:
 def _shift_right(np: Any, x: Any, y: Any) -> Any:
     bits = np.asarray(x).dtype.itemsize * 8
     inside = (y >= 0) & (y < bits)
-    return np.right_shift(x, np.where(inside, y, bits - 1)).astype(np.asarray(x).dtype)
+    beyond = np.zeros_like(x) if np.asarray(x).dtype.kind == "u" else np.right_shift(x, bits - 1)
+    return np.where(inside, np.right_shift(x, np.where(inside, y, 0)), beyond).astype(np.asarray(x).dtype)
 
 
 def _negate(np: Any, x: Any) -> Any:
@@ -188,9 +189,47 @@ def _sign(np: Any, x: Any) -> Any:
 
 
 def _fma(np: Any, x: Any, y: Any, z: Any) -> Any:
+    """Rounded once: by way of a sum rounded to odd, which a second rounding to fewer bits does not harm.
+
+    Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums: proved algorithms using rounding to
+    odd" (2008).
+    """
     if np.asarray(x).dtype == np.float32:
-        return x.astype(np.float64) * y.astype(np.float64) + z.astype(np.float64)
-    return x * y + z
+        return _sum_to_odd(np, x.astype(np.float64) * y.astype(np.float64), z.astype(np.float64))
+    product, product_error = _two_product(np, x, y)
+    low, low_error = _two_sum(np, z, product_error)
+    high, high_error = _two_sum(np, product, low)
+    exact = high + _sum_to_odd(np, low_error, high_error)
+    # Where a part overflows, the rounding of the sum does not matter.
+    return np.where(np.isfinite(exact), exact, x * y + z)
+
+
+def _two_sum(np: Any, x: Any, y: Any) -> tuple[Any, Any]:
+    """x + y rounded, and its error (Knuth)."""
+    total = x + y
+    part = total - x
+    return total, (x - (total - part)) + (y - part)
+
+
+def _two_product(np: Any, x: Any, y: Any) -> tuple[Any, Any]:
+    """x · y rounded, and its error, of float64 (Dekker)."""
+
+    def split(value: Any) -> tuple[Any, Any]:
+        scaled = value * 134217729.0  # 2²⁷ + 1
+        high = scaled - (scaled - value)
+        return high, value - high
+
+    product = x * y
+    (x_high, x_low), (y_high, y_low) = split(x), split(y)
+    return product, ((x_high * y_high - product) + x_high * y_low + x_low * y_high) + x_low * y_low
+
+
+def _sum_to_odd(np: Any, x: Any, y: Any) -> Any:
+    """x + y of float64; where it is not exact, the neighbour whose last bit is 1."""
+    total, error = _two_sum(np, x, y)
+    even = np.ascontiguousarray(total).view(np.int64).reshape(np.shape(total)) & 1 == 0
+    towards = np.nextafter(total, np.where(error > 0, np.inf, -np.inf))
+    return np.where(np.isfinite(total) & (error != 0) & even, towards, total)
 
 
 def _rows() -> list[Semantics]:
@@ -447,9 +486,9 @@ def _rows() -> list[Semantics]:
             "shr",
             2,
             "integer",
-            "⌊x ÷ 2ʸ⌋; all sign bits where y is not in [0, bits)",
+            "⌊x ÷ 2ʸ⌋; −1 or 0 where y is not in [0, bits)",
             _shift_right,
-            {"int": "({T})({0} >> (({U}){1} < sizeof({T}) * 8 ? {1} : ({T})(sizeof({T}) * 8 - 1)))"},
+            {"int": "({U}){1} < sizeof({T}) * 8 ? ({T})({0} >> {1}) : ({T})({0} < 0 ? -1 : 0)"},
         ),
         compare("eq", "==", "x = y", True),
         compare("ne", "!=", "x ≠ y; true when either is NaN", True),
