@@ -39,8 +39,9 @@ from .arrays import Array, ExecutionError, bitcast_array, cast_array, combine, c
 def interpret_function(function: FuncOp, arguments: Sequence[Array]) -> list[Array]:
     """What a function of uop ops on tensors, or of launches of kernels in tensor form, returns.
 
-    arguments: one array for each argument, with its shape and `numpy_dtype`; bf16 is float32 arrays of numbers that bf16
-    holds. Kernels are looked up in the module that holds the function. Raises `ExecutionError`, which names the op.
+    arguments: one array for each argument, with its shape and `numpy_dtype`; bf16 is float32 arrays of numbers that
+    bf16 holds. Kernels are looked up in the module that holds the function. Raises `ExecutionError`, which names the
+    op.
     """
     return _run(function.body.block, arguments, function)
 
@@ -56,7 +57,7 @@ def _run(block: Block, arguments: Sequence[Array], parent: Operation) -> list[Ar
     """The operands of the terminator; arrays are dropped after their last use."""
     _check_arguments(block, arguments, parent)
     values: dict[SSAValue, Array] = dict(zip(block.args, arguments, strict=True))
-    uses_left = {value: len(tuple(value.uses)) for value in block.args}
+    uses_left: dict[SSAValue, int] = {value: len(tuple(value.uses)) for value in block.args}
     for op in block.ops:
         operands = [values[operand] for operand in op.operands]
         if isinstance(op, ReturnOp | YieldOp):
@@ -147,7 +148,7 @@ _UFUNCS: Mapping[str, np.ufunc] = {
 
 
 def _numpy_reduces(op: ReduceAxisOp | ScanOp) -> bool:
-    """Whether numpy combines these elements as they are: it rounds floats of 16 bits in its own way, and has no bf16."""
+    """Whether numpy combines these elements as they are: it rounds f16 in its own way, and has no bf16."""
     element = element_of(op.operands[0].type)
     return op.monoid.data in _UFUNCS and type_name(element) not in ("f16", "bf16")
 
@@ -204,7 +205,7 @@ def _scatter(op: ScatterOp, operands: Sequence[Array]) -> list[Array]:
     axis = op.axis.value.data
     _check_bounds(op, indices, source.shape[axis])
     result = source.copy()
-    places = [*np.indices(indices.shape, sparse=True)]
+    places: list[Array] = list(np.ogrid[tuple(slice(n) for n in indices.shape)])
     places[axis] = indices.astype(np.int64)
     if op.monoid is None:
         result[tuple(places)] = updates

@@ -1,5 +1,11 @@
 """Programs against eager PyTorch: exported, imported, read back from text, lowered, and interpreted on numpy."""
 
+# pyright: reportUnknownLambdaType=false
+# pyright: reportUnknownArgumentType=false
+# pyright: reportUnknownVariableType=false
+# pyright: reportUnknownMemberType=false
+# (the programs are lambdas of tensors, and PyTorch leaves parameters of its functions untyped)
+
 from __future__ import annotations
 
 import math

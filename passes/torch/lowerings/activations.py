@@ -80,7 +80,7 @@ def gelu(b: Lowering, self: Tensor, *, approximate: str = "none") -> Tensor:
     raise Unsupported(f"approximate {approximate!r} is not 'none' or 'tanh'")
 
 
-@lowering("sigmoid", "special_expit")
+@lowering("sigmoid")
 def sigmoid(b: Lowering, self: Tensor) -> Tensor:
     return 1.0 / (1.0 + (-self.cast(b.compute)).exp())
 

@@ -44,7 +44,7 @@ def mul(b: Lowering, self: Operand, other: Operand) -> Tensor:
     return x & y if is_bool(x.element) else x * y
 
 
-@lowering("div.Tensor", "div.Scalar", "true_divide.Tensor", "true_divide.Scalar")
+@lowering("div.Tensor", "div.Scalar")
 def div(b: Lowering, self: Operand, other: Operand) -> Tensor:
     x, y = b.arithmetic([self, other])
     return x / y
@@ -120,7 +120,7 @@ def _integer_power(x: Tensor, exponent: Number) -> Tensor:
     return x * x * x if exponent == 3 else x.alu("pow", exponent)
 
 
-@lowering("atan2", "arctan2")
+@lowering("atan2")
 def atan2(b: Lowering, self: Tensor, other: Tensor) -> Tensor:
     x, y = b.operands([self, other], b.element)
     return x.alu("atan2", y)
@@ -156,7 +156,7 @@ def hypot(b: Lowering, self: Tensor, other: Tensor) -> Tensor:
     return (x.alu("isinf") | y.alu("isinf")).where(float("inf"), length)
 
 
-@lowering("copysign.Tensor", "copysign.Scalar")
+@lowering("copysign.Tensor")
 def copysign(b: Lowering, self: Operand, other: Operand) -> Tensor:
     x, y = b.operands([self, other], b.element)
     magnitude = x.alu("abs")

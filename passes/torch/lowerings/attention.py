@@ -110,8 +110,8 @@ def attention(
 ) -> tuple[Tensor, Tensor]:
     """The output and the weights.
 
-    query: … × heads × L × E, key: … × heads × S × E, value: … × heads × S × V; leading axes broadcast, and where there are
-    fewer heads of key and value, each serves as many neighbouring heads of the query.
+    query: … × heads × L × E, key: … × heads × S × E, value: … × heads × S × V; leading axes broadcast, and where there
+    are fewer heads of key and value, each serves as many neighbouring heads of the query.
     mask: bool (true: takes part) or a number to add, broadcast to … × L × S. Causal: query i sees keys 0 … i.
     A query that sees nothing gets zeros.
     """

@@ -10,19 +10,7 @@ from .promotion import result_type
 from .registry import lowering
 from .tensor import Tensor, bool_tensor
 
-_COMPARISONS = {
-    "eq": "eq",
-    "ne": "ne",
-    "not_equal": "ne",
-    "lt": "lt",
-    "less": "lt",
-    "le": "le",
-    "less_equal": "le",
-    "gt": "gt",
-    "greater": "gt",
-    "ge": "ge",
-    "greater_equal": "ge",
-}
+_COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 
 
 @lowering(*(f"{name}.{kind}" for name in _COMPARISONS for kind in ("Tensor", "Scalar")))
@@ -30,7 +18,7 @@ def compare(b: Lowering, self: Operand, other: Operand) -> Tensor:
     """In the common type of the operands, to which a Python number is rounded."""
     name, _, _ = b.op.overload.data.partition(".")
     x, y = b.operands([self, other], result_type([self, other]))
-    return x.alu(_COMPARISONS[name], y)
+    return x.alu(name, y)
 
 
 _LOGICAL = {"logical_and": "and", "logical_or": "or", "logical_xor": "xor"}
@@ -47,13 +35,8 @@ _BITWISE = {
     "bitwise_xor": "xor",
     "bitwise_left_shift": "shl",
     "bitwise_right_shift": "shr",
-    "__and__": "and",
-    "__or__": "or",
-    "__xor__": "xor",
-    "__lshift__": "shl",
-    "__rshift__": "shr",
 }
-_SCALAR_TENSOR = [f"{name}.Scalar_Tensor" for name in _BITWISE if not name.startswith("__")]
+_SCALAR_TENSOR = [f"{name}.Scalar_Tensor" for name in _BITWISE]
 _TENSOR_SCALAR = [f"{name}.{'Tensor_Scalar' if name.endswith('_shift') else 'Scalar'}" for name in _BITWISE]
 
 
@@ -64,7 +47,7 @@ def bitwise(b: Lowering, self: Operand, other: Operand) -> Tensor:
     return x.alu(_BITWISE[name], y)
 
 
-@lowering("maximum", "minimum", "max.other", "min.other")
+@lowering("maximum", "minimum")
 def extremum(b: Lowering, self: Tensor, other: Tensor) -> Tensor:
     x, y = b.operands([self, other], b.element)
     return x.alu(b.op.overload.data[:3], y)
@@ -80,12 +63,12 @@ def extremum_of_numbers(b: Lowering, self: Tensor, other: Tensor) -> Tensor:
     return x.alu("isnan").where(y, y.alu("isnan").where(x, extreme))
 
 
-@lowering("clamp", "clip")
+@lowering("clamp")
 def clamp(b: Lowering, self: Tensor, min: Number | None = None, max: Number | None = None) -> Tensor:
     return _clamped(b, self, min, max)
 
 
-@lowering("clamp.Tensor", "clip.Tensor")
+@lowering("clamp.Tensor")
 def clamp_tensor(b: Lowering, self: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Tensor:
     return _clamped(b, self, min, max)
 
@@ -101,7 +84,7 @@ def clamp_max(b: Lowering, self: Tensor, max: Operand) -> Tensor:
 
 
 def _clamped(b: Lowering, x: Tensor, low: Operand | None, high: Operand | None) -> Tensor:
-    """First up to `low`, then down to `high`: where they cross, `high` is the result. NaN stays, and a NaN bound wins."""
+    """First up to `low`, then down to `high`, which wins where they cross. NaN stays, and a NaN bound wins."""
     if is_bool(b.element):
         raise Unsupported("bools are not clamped")
     result = x.cast(b.element)

@@ -7,51 +7,46 @@ from .lowering import Lowering
 from .registry import lowering
 from .tensor import Tensor, bool_tensor
 
-_FLOAT_FUNCTIONS = {
-    "exp": "exp",
-    "exp2": "exp2",
-    "expm1": "expm1",
-    "log": "log",
-    "log2": "log2",
-    "log10": "log10",
-    "log1p": "log1p",
-    "sqrt": "sqrt",
-    "rsqrt": "rsqrt",
-    "reciprocal": "reciprocal",
-    "sin": "sin",
-    "cos": "cos",
-    "tan": "tan",
-    "asin": "asin",
-    "acos": "acos",
-    "atan": "atan",
-    "sinh": "sinh",
-    "cosh": "cosh",
-    "tanh": "tanh",
-    "asinh": "asinh",
-    "acosh": "acosh",
-    "atanh": "atanh",
-    "erf": "erf",
-    "erfc": "erfc",
-    "special_erf": "erf",
-    "special_erfc": "erfc",
-    "special_expm1": "expm1",
-    "special_log1p": "log1p",
-    "special_exp2": "exp2",
-}
-"""Overload → op; integers and bools become floats first."""
+_FLOAT_FUNCTIONS = (
+    "exp",
+    "exp2",
+    "expm1",
+    "log",
+    "log2",
+    "log10",
+    "log1p",
+    "sqrt",
+    "rsqrt",
+    "reciprocal",
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "asinh",
+    "acosh",
+    "atanh",
+    "erf",
+    "erfc",
+)
+"""Overloads that are named as their op; integers and bools become floats first."""
 
 
 @lowering(*_FLOAT_FUNCTIONS)
 def float_function(b: Lowering, self: Tensor) -> Tensor:
-    return self.cast(b.element).alu(_FLOAT_FUNCTIONS[b.op.overload.data])
+    return self.cast(b.element).alu(b.op.overload.data)
 
 
-_ROUNDINGS = {"floor": "floor", "ceil": "ceil", "round": "round", "trunc": "trunc", "fix": "trunc"}
+_ROUNDINGS = ("floor", "ceil", "round", "trunc")
 
 
 @lowering(*_ROUNDINGS)
 def rounding(b: Lowering, self: Tensor) -> Tensor:
-    return self.alu(_ROUNDINGS[b.op.overload.data]) if is_float(self.element) else self
+    return self.alu(b.op.overload.data) if is_float(self.element) else self
 
 
 @lowering("round.decimals")
@@ -65,12 +60,12 @@ def round_decimals(b: Lowering, self: Tensor, *, decimals: int = 0) -> Tensor:
     return (x * scale).alu("round") / scale if decimals > 0 else (x / scale).alu("round") * scale
 
 
-@lowering("neg", "negative")
+@lowering("neg")
 def neg(b: Lowering, self: Tensor) -> Tensor:
     return -self
 
 
-@lowering("abs", "absolute")
+@lowering("abs")
 def abs_(b: Lowering, self: Tensor) -> Tensor:
     return self if is_bool(self.element) else self.alu("abs")
 
@@ -112,7 +107,7 @@ def rad2deg(b: Lowering, self: Tensor) -> Tensor:
     return self.cast(b.compute) * 57.29577951308232
 
 
-@lowering("logit", "special_logit")
+@lowering("logit")
 def logit(b: Lowering, self: Tensor, eps: float | None = None) -> Tensor:
     x = self.cast(b.compute)
     if eps is not None:

@@ -13,7 +13,7 @@ from .tensor import Tensor, along
 from .views import slice_places
 
 
-@lowering("cat", "concat", "concatenate")
+@lowering("cat")
 def cat(b: Lowering, tensors: list[Tensor], dim: int = 0) -> Tensor:
     """Empty tensors of rank 1 are left out, whatever the rank of the others."""
     parts = [x.cast(b.element) for x in tensors if x.shape != (0,)]

@@ -23,8 +23,8 @@ Operand = Tensor | Number
 class Lowering:
     """The lowering of one ATen op.
 
-    Results of a lowering have the shapes of the op's results, and their element types or, where that is a float of 16 bits,
-    f32: the pass rounds, once.
+    Results of a lowering have the shapes of the op's results, and their element types or, where that is a float of 16
+    bits, f32: the pass rounds, once.
     """
 
     builder: Builder
@@ -66,7 +66,7 @@ class Lowering:
     def arithmetic(self, operands: Sequence[Operand], element: Attribute | None = None) -> list[Tensor]:
         """The operands of one op of arithmetic in the result's type (or `element`), broadcast.
 
-        Beside floats of 16 bits PyTorch keeps a Python number in f32: where that makes a difference, all of it is in f32.
+        Beside floats of 16 bits PyTorch keeps a Python number in f32: where that makes a difference, all is in f32.
         """
         element = element or self.element
         narrow = [x.cast(element) if isinstance(x, Tensor) else x for x in operands]

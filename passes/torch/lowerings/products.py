@@ -1,7 +1,7 @@
 """Products of matrices and vectors, as multiplication and addition over the common axis.
 
-x of M × K and y of K × N become M × 1 × K and 1 × N × K, broadcast to M × N × K, multiplied, and added up over K. Floats of
-16 bits are multiplied and added up in f32.
+x of M × K and y of K × N become M × 1 × K and 1 × N × K, broadcast to M × N × K, multiplied, and added up over K.
+Floats of 16 bits are multiplied and added up in f32.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def vdot(b: Lowering, self: Tensor, other: Tensor) -> Tensor:
     return dot(b, self, other)
 
 
-@lowering("outer", "ger")
+@lowering("outer")
 def outer(b: Lowering, self: Tensor, vec2: Tensor) -> Tensor:
     return self.cast(b.element).unsqueeze(1) * vec2.cast(b.element)
 

@@ -28,7 +28,7 @@ def promote_types(first: Attribute, second: Attribute) -> Attribute:
 def result_type(operands: Iterable[Tensor | Number]) -> Attribute:
     """The type in which an elementwise op on these operands computes.
 
-    Tensors with axes decide within their category (bool < integer < float), then tensors of rank 0, then Python numbers.
+    Tensors with axes decide within their category (bool < integer < float), then tensors of rank 0, then numbers.
     """
     groups: list[Attribute | None] = [None, None, None]
     for operand in operands:

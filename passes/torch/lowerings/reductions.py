@@ -94,7 +94,7 @@ def _extremum(monoid: str, x: Tensor, dims: Sequence[int] | None) -> Tensor:
 
 @lowering("argmax", "argmin")
 def arg_extremum(b: Lowering, self: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
-    """The place of the first greatest (least) element, in the flattened tensor without `dim`; NaN is greatest and least."""
+    """The place of the first greatest (least) element, of all without `dim`; NaN is greatest, and least."""
     x = self.reshape((self.count,)) if dim is None or self.rank == 0 else self
     _, places = _arg_extremum(b, b.op.overload.data, x, 0 if dim is None else x.axis(dim))
     return places.reshape(b.shape)
@@ -186,7 +186,7 @@ def var_mean(
 def mean_and_variance(x: Tensor, axes: Sequence[int], correction: Number = 0) -> tuple[Tensor, Tensor]:
     """Two passes: the mean, then the mean of the squared deviations from it. Reduced axes stay with extent 1.
 
-    The squares are divided by their number less `correction`, but not by less than 0: the variance of one element is NaN.
+    The squares are divided by their number less `correction`, or by 0: the variance of one element is NaN.
     """
     count = element_count([x.shape[axis] for axis in axes])
     average = x.mean(axes)

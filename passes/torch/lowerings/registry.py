@@ -1,7 +1,8 @@
 """The lowerings by overload, and how the arguments of a call reach them.
 
-A lowering is a function whose parameters are the schema's: same names, same order, same defaults, after the `Lowering`.
-Its annotations say what is accepted. An argument that no parameter takes refuses the call, so nothing is lost in silence.
+A lowering is a function whose parameters are the schema's: same names, same order, same defaults, after the
+`Lowering`. Its annotations say what is accepted. An argument that no parameter takes refuses the call, so nothing is
+lost in silence.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar, get_type_hints
+from typing import TypeVar, cast, get_type_hints
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -143,7 +144,7 @@ class _Call:
     def optional_tensors(self, attribute: Attribute) -> list[Tensor | None]:
         """A list in which `true` stands for the next operand, and `false` for no tensor."""
         if isinstance(attribute, IntegerAttr):
-            return [self.tensor() for _ in range(_integer(attribute))]
+            return [self.tensor() for _ in range(_integer(cast("Attribute", attribute)))]
         return [self.tensor() if present else None for present in _list(attribute, _boolean)]
 
 
@@ -159,7 +160,8 @@ def _number(attribute: Attribute) -> Number:
         case FloatAttr():
             return attribute.value.data
         case IntegerAttr():
-            return bool(attribute.value.data) if attribute.type == i1 else attribute.value.data
+            number: int = attribute.value.data
+            return bool(number) if attribute.type == i1 else number
         case _:
             raise _NotThis
 
@@ -195,7 +197,7 @@ def _element_type(attribute: Attribute) -> Attribute:
 def _list(attribute: Attribute, read: Callable[[Attribute], ReadT]) -> list[ReadT]:
     if not isinstance(attribute, ArrayAttr):
         return [read(attribute)]  # schemas with `int[1]` take a single number
-    return [read(element) for element in attribute.data]
+    return [read(element) for element in cast("ArrayAttr[Attribute]", attribute).data]
 
 
 def _optional(read: Callable[[Attribute], ReadT]) -> Callable[[Attribute], ReadT | None]:

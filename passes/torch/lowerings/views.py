@@ -15,22 +15,14 @@ from .registry import lowering
 from .tensor import Tensor
 
 
-@lowering(
-    "clone", "contiguous", "alias", "detach", "lift", "lift_fresh", "lift_fresh_copy", "alias_copy",
-    "detach_copy", "positive", "resolve_conj", "resolve_neg",
-)  # fmt: skip
+@lowering("clone", "contiguous", "alias", "detach", "lift_fresh_copy")
 def identity(b: Lowering, self: Tensor) -> Tensor:
     return self
 
 
-@lowering("_to_copy", "to.dtype", "to.dtype_layout", "to.device")
+@lowering("_to_copy", "to.dtype")
 def to_copy(b: Lowering, self: Tensor, *, dtype: Attribute | None = None) -> Tensor:
     return self.cast(b.element if dtype is None else dtype)
-
-
-@lowering("type_as", "to.other")
-def type_as(b: Lowering, self: Tensor, other: Tensor) -> Tensor:
-    return self.cast(other.element)
 
 
 @lowering("copy")
@@ -38,7 +30,7 @@ def copy(b: Lowering, self: Tensor, src: Tensor) -> Tensor:
     return src.cast(self.element).broadcast_to(self.shape)
 
 
-@lowering("view", "_unsafe_view", "view_copy")
+@lowering("view", "_unsafe_view")
 def view(b: Lowering, self: Tensor, size: list[int]) -> Tensor:
     return self.reshape(whole_shape(size, self.count))
 
@@ -46,16 +38,6 @@ def view(b: Lowering, self: Tensor, size: list[int]) -> Tensor:
 @lowering("reshape")
 def reshape(b: Lowering, self: Tensor, shape: list[int]) -> Tensor:
     return self.reshape(whole_shape(shape, self.count))
-
-
-@lowering("_reshape_alias")
-def reshape_alias(b: Lowering, self: Tensor, size: list[int], stride: list[int]) -> Tensor:
-    return self.reshape(size)
-
-
-@lowering("view_as", "reshape_as")
-def view_as(b: Lowering, self: Tensor, other: Tensor) -> Tensor:
-    return self.reshape(other.shape)
 
 
 @lowering("view.dtype")
@@ -82,54 +64,39 @@ def unflatten(b: Lowering, self: Tensor, dim: int, sizes: list[int]) -> Tensor:
     return self.reshape((*self.shape[:axis], *parts, *self.shape[axis + 1 :]))
 
 
-@lowering("unsqueeze", "unsqueeze_copy")
+@lowering("unsqueeze")
 def unsqueeze(b: Lowering, self: Tensor, dim: int) -> Tensor:
     return self.unsqueeze(dim)
 
 
-@lowering("squeeze", "squeeze_copy")
+@lowering("squeeze")
 def squeeze(b: Lowering, self: Tensor) -> Tensor:
     return self.squeeze(range(self.rank))
 
 
-@lowering("squeeze.dim", "squeeze_copy.dim")
+@lowering("squeeze.dim")
 def squeeze_dim(b: Lowering, self: Tensor, dim: int) -> Tensor:
     return self.squeeze([dim])
 
 
-@lowering("squeeze.dims", "squeeze_copy.dims")
+@lowering("squeeze.dims")
 def squeeze_dims(b: Lowering, self: Tensor, dim: list[int]) -> Tensor:
     return self.squeeze(dim)
 
 
-@lowering("permute", "permute_copy")
+@lowering("permute")
 def permute(b: Lowering, self: Tensor, dims: list[int]) -> Tensor:
     return self.permute(dims)
 
 
-@lowering("transpose.int", "transpose_copy.int")
+@lowering("transpose.int")
 def transpose(b: Lowering, self: Tensor, dim0: int, dim1: int) -> Tensor:
     return self.transpose(dim0, dim1)
 
 
-@lowering("swapaxes")
-def swapaxes(b: Lowering, self: Tensor, axis0: int, axis1: int) -> Tensor:
-    return self.transpose(axis0, axis1)
-
-
-@lowering("swapdims")
-def swapdims(b: Lowering, self: Tensor, dim0: int, dim1: int) -> Tensor:
-    return self.transpose(dim0, dim1)
-
-
-@lowering("t", "numpy_T", "t_copy")
+@lowering("t")
 def t(b: Lowering, self: Tensor) -> Tensor:
     return self.permute(range(self.rank)[::-1])
-
-
-@lowering("mT")
-def matrix_transpose(b: Lowering, self: Tensor) -> Tensor:
-    return self.transpose(-2, -1)
 
 
 @lowering("movedim.int")
@@ -137,19 +104,14 @@ def movedim(b: Lowering, self: Tensor, source: int, destination: int) -> Tensor:
     return self.move_axis(source, destination)
 
 
-@lowering("expand", "expand_copy")
+@lowering("expand")
 def expand(b: Lowering, self: Tensor, size: list[int]) -> Tensor:
     """−1 keeps the extent of an axis."""
     added = len(size) - self.rank
     return self.broadcast_to([self.shape[d - added] if n == -1 else n for d, n in enumerate(size)])
 
 
-@lowering("expand_as")
-def expand_as(b: Lowering, self: Tensor, other: Tensor) -> Tensor:
-    return self.broadcast_to(other.shape)
-
-
-@lowering("slice.Tensor", "slice_copy.Tensor")
+@lowering("slice.Tensor")
 def slice_(
     b: Lowering, self: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
 ) -> Tensor:
@@ -157,35 +119,30 @@ def slice_(
     return self.shrink(dim, places.start, len(places), step)
 
 
-@lowering("narrow", "narrow_copy")
+@lowering("narrow")
 def narrow(b: Lowering, self: Tensor, dim: int, start: int, length: int) -> Tensor:
     return self.shrink(dim, start % max(self.shape[self.axis(dim)], 1) if start < 0 else start, length)
 
 
-@lowering("select.int", "select_copy.int")
+@lowering("select.int")
 def select(b: Lowering, self: Tensor, dim: int, index: int) -> Tensor:
     return self.select(dim, index)
 
 
-@lowering("split.Tensor", "split_copy.Tensor", "unsafe_split.Tensor")
+@lowering("split.Tensor")
 def split(b: Lowering, self: Tensor, split_size: int, dim: int = 0) -> list[Tensor]:
     extent = self.shape[self.axis(dim)]
     starts = range(0, extent, split_size) if extent else [0]
     return [self.shrink(dim, start, min(split_size, extent - start)) for start in starts]
 
 
-@lowering("split_with_sizes", "split_with_sizes_copy", "unsafe_split_with_sizes")
+@lowering("split_with_sizes")
 def split_with_sizes(b: Lowering, self: Tensor, split_sizes: list[int], dim: int = 0) -> list[Tensor]:
     starts = [sum(split_sizes[:part]) for part in range(len(split_sizes))]
     return [self.shrink(dim, start, size) for start, size in zip(starts, split_sizes, strict=True)]
 
 
-@lowering("split.sizes")
-def split_sizes(b: Lowering, self: Tensor, split_size: list[int], dim: int = 0) -> list[Tensor]:
-    return split_with_sizes(b, self, split_size, dim)
-
-
-@lowering("chunk", "unsafe_chunk")
+@lowering("chunk")
 def chunk(b: Lowering, self: Tensor, chunks: int, dim: int = 0) -> list[Tensor]:
     extent = self.shape[self.axis(dim)]
     size = max(-(-extent // chunks), 1)
@@ -193,7 +150,7 @@ def chunk(b: Lowering, self: Tensor, chunks: int, dim: int = 0) -> list[Tensor]:
     return [self.shrink(dim, start, min(size, extent - start)) for start in starts]
 
 
-@lowering("unbind.int", "unbind_copy.int")
+@lowering("unbind.int")
 def unbind(b: Lowering, self: Tensor, dim: int = 0) -> list[Tensor]:
     return [self.select(dim, index) for index in range(self.shape[self.axis(dim)])]
 
@@ -203,7 +160,7 @@ def flip(b: Lowering, self: Tensor, dims: list[int]) -> Tensor:
     return self.flip(dims)
 
 
-@lowering("diagonal", "diagonal_copy")
+@lowering("diagonal")
 def diagonal(b: Lowering, self: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """Element `d` of the last axis is at `d + max(−offset, 0)` of `dim1` and `d + max(offset, 0)` of `dim2`."""
     first, second = self.axis(dim1), self.axis(dim2)
@@ -218,7 +175,7 @@ def diagonal(b: Lowering, self: Tensor, offset: int = 0, dim1: int = 0, dim2: in
     return x.gather(-1, places).squeeze([-1]) if count > 1 else x.gather(-1, places).reshape(b.shape)
 
 
-@lowering("unfold", "unfold_copy")
+@lowering("unfold")
 def unfold(b: Lowering, self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """Windows of an axis: their number stands in the place of the axis, their elements in a new last axis."""
     if self.rank == 0:

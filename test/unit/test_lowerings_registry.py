@@ -1,0 +1,51 @@
+"""The table of lowerings, and what it refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from aten_oracle import program, sample
+from xdsl.context import Context
+
+from uop.passes.torch.convert_torch_to_uop import ConvertTorchToUopPass
+from uop.passes.torch.lowerings import LOWERINGS
+from uop.passes.torch.lowerings.registry import IGNORED
+from uop.rewriting.diagnostics import PassError
+
+aten: Any = torch.ops.aten
+
+
+@pytest.mark.parametrize("overload", sorted(LOWERINGS))
+def test_parameters_are_the_schema_s(overload: str) -> None:
+    """Names, order and defaults of a lowering's parameters, but for those that say where a tensor lies."""
+    name, _, kind = overload.partition(".")
+    schema = getattr(getattr(aten, name), kind or "default")._schema
+    expected = [
+        (x.name, x.default_value if x.has_default_value() else None) for x in schema.arguments if x.name not in IGNORED
+    ]
+    actual = {x.name: None if x.default is x.empty else x.default for x in LOWERINGS[overload].parameters}
+    for name, default in expected:
+        assert name in actual or name in {"dtype"}, name
+        if name in actual and default not in (None, []):
+            assert actual[name] == default, name
+    names = [name for name, _ in expected]
+    assert [name for name in names if name in actual] == list(actual)
+
+
+def refusal(overload: Any, *args: Any, **kwargs: Any) -> str:
+    expected = overload(*args, **kwargs)
+    results: list[torch.Tensor] = [expected] if isinstance(expected, torch.Tensor) else list(expected)
+    module = program(overload, args, kwargs, results)
+    with pytest.raises(PassError) as error:
+        ConvertTorchToUopPass().apply(Context(), module)
+    return str(error.value)
+
+
+def test_refusals() -> None:
+    x = sample(torch.float32, (2, 3, 4))
+    assert "dropout in training is random" in refusal(aten.native_dropout.default, x, 0.5, True)
+    assert "no lowering for this overload" in refusal(aten.sort.default, x)
+    assert "model.py:7" in refusal(aten.sort.default, x)
+    assert "a selection by mask depends on data" in refusal(aten.index.Tensor, x, [x > 0])
