@@ -7,13 +7,13 @@ from functools import partial
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import MemRefType, ModuleOp
-from xdsl.ir import Block, Operation, Region
+from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.passes import ModulePass
 
 from ...dialects import gpu_kernel
 from ...dialects.loop import ForOp, YieldOp
 from ...dialects.tile import AxisOp, MmaOp, ReadOp, ReduceAcrossOp, StageOp, WriteOp
-from ...dialects.types import element_count, shape_of
+from ...dialects.types import element_count, is_memref, shape_of
 from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, ExpandOp, KernelOp, ReduceAxisOp
 from ...rewriting.diagnostics import PassError
 from ...rewriting.locations import UNKNOWN
@@ -34,16 +34,19 @@ class ConvertTileToGPUKernelPass(ModulePass):
     """Tile form (`uop.kernel` with a schedule) → `gpu_kernel.kernel`, for an architecture.
 
     - Block and thread axes become digits of the block's and the thread's number.
-    - Buffers become flat. Indices are linear forms with bounds: they fold, divide by truncation where the dividend is
-      certainly not negative, and stand outside of the loops in which they do not change.
-    - Vectors become register arrays under unrolled loops, where they are read, carried, reduced, or used more than once; all
-      other elements are computed where they are used.
-    - Stages become copies by all threads, in vectors as wide as divisibility proves; with several buffers they run ahead of
-      their loop. Barriers stand where shared memory would be read too early or overwritten too soon, and nowhere else.
+    - Buffers become flat. Indices are linear forms with bounds: they fold, divide by truncation where the dividend
+      is certainly not negative, and stand outside of the loops in which they do not change.
+    - Vectors become register arrays under unrolled loops, where they are read, carried, reduced, or used more than
+      once; all other elements are computed where they are used.
+    - Stages become copies by all threads, in vectors as wide as divisibility proves; with several buffers they run
+      ahead of their loop. Barriers stand where shared memory would be read too early or overwritten too soon, and
+      nowhere else.
     - Reductions over threads become shuffles, and shared memory for what is beyond a warp.
 
-    Leaves alone: the program, kernels without a schedule. Refused: `tile.mma`, schedules that ask for more threads or blocks
-    than the architecture has, slabs that do not fit its shared memory.
+    Leaves alone: the program, kernels without a schedule. Refused: `tile.mma`, schedules that ask for more threads or
+    blocks than the architecture has, slabs that do not fit its shared memory.
+
+    arch: what the kernel is for: limits of launches and memory, sizes of asynchronous copies.
     """
 
     name = "convert-tile-to-gpu-kernel"
@@ -64,9 +67,9 @@ class ConvertTileToGPUKernelPass(ModulePass):
 
 def _lower_kernel(kernel: KernelOp, arch: gpu_kernel.Architecture) -> gpu_kernel.KernelOp:
     arguments = kernel.body.block.args
-    types: list[MemRefType] = []
+    types: list[MemRefType[Attribute]] = []
     for argument in arguments:
-        if not isinstance(argument.type, MemRefType):
+        if not is_memref(argument.type):
             raise PassError(
                 f"kernel @{kernel.sym_name.data} takes {argument.type}: it is not in tile form", kernel, _HELP
             )

@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, SSAValue
 from ....dialects.gpu_kernel import LoadOp, StoreOp
 from ....dialects.layouts import SwizzleAttr, strides_of
 from ....dialects.tile import ReadOp, WriteOp
-from ....dialects.types import element_of, shape_of
+from ....dialects.types import element_of, is_memref, shape_of
 from ....dialects.uop import constant_value
 from ..linear import LinearForm
 from .indices import ZERO, Indices
@@ -19,7 +19,7 @@ from .scopes import Scope
 from .values import Place, is_one_element
 
 
-def flat_index(indices: Indices, scope: Scope, type: MemRefType, place: Sequence[LinearForm]) -> LinearForm:
+def flat_index(indices: Indices, scope: Scope, type: MemRefType[Attribute], place: Sequence[LinearForm]) -> LinearForm:
     """Where the element at `place` lies in memory of this type and layout, in elements."""
     if isinstance(type.layout, SwizzleAttr):
         return _swizzled_index(indices, scope, type, type.layout, place)
@@ -30,7 +30,7 @@ def flat_index(indices: Indices, scope: Scope, type: MemRefType, place: Sequence
 
 
 def _swizzled_index(
-    indices: Indices, scope: Scope, type: MemRefType, swizzle: SwizzleAttr, place: Sequence[LinearForm]
+    indices: Indices, scope: Scope, type: MemRefType[Attribute], swizzle: SwizzleAttr, place: Sequence[LinearForm]
 ) -> LinearForm:
     """As `SwizzleAttr.column`: the units of a row are permuted by exclusive or with bits of the row's number."""
     unit, chunks = swizzle.unit.data, swizzle.chunks.data
@@ -55,8 +55,9 @@ def _address(
     for form in lowering.values.elements(scope, coordinates, place):
         assert isinstance(form, LinearForm)
         forms.append(form)
-    assert isinstance(buffer.type, MemRefType)
-    total = flat_index(lowering.indices, scope, buffer.type, forms) + lowering.slots.get(buffer, ZERO)
+    type = buffer.type
+    assert is_memref(type)
+    total = flat_index(lowering.indices, scope, type, forms) + lowering.slots.get(buffer, ZERO)
     return [lowering.indices.value(scope, total)]
 
 

@@ -14,26 +14,28 @@ from .stages import VALUE_OPS
 Read = frozenset[SSAValue | Operation]
 """Slabs, and the scratch arrays of reductions, that some thread may still read: those read since the last barrier."""
 
+_NOTHING: Read = frozenset()
+
 
 class BarrierPlan:
     """The ops in front of whose writes a barrier must stand: a slab or a scratch array may still be read there.
 
-    Found by following each block to the end, and each loop until what is read at its end is what is read at its begin.
-    Reads see what was written because a barrier stands behind every write: behind a group of stages, inside a reduction, at
-    the top of a loop whose slabs are copied ahead.
+    Found by following each block to the end, and each loop until what may be read at its end may be read at its
+    begin. Reads see what was written because a barrier stands behind every write: behind a group of stages, inside a
+    reduction, at the top of a loop whose slabs are copied ahead.
     """
 
     def __init__(self, block: Block, uses_shared_memory: Callable[[ReduceAcrossOp], bool]):
         self.ops: set[Operation] = set()
         self._uses_shared_memory = uses_shared_memory
-        self._follow(block, frozenset())
+        self._follow(block, _NOTHING)
 
     def _follow(self, block: Block, read: Read) -> Read:
         """What may still be read behind the block when `read` may be in front of it."""
         copying = False
         for op in block.ops:
             if copying and not isinstance(op, (StageOp, *VALUE_OPS)):
-                copying, read = False, frozenset()
+                copying, read = False, _NOTHING
             if isinstance(op, StageOp):
                 if op not in self._ahead(op):
                     read = self._write(op, {op.result}, read)
@@ -47,7 +49,7 @@ class BarrierPlan:
                     read = frozenset((op,))
             elif isinstance(op, ForOp):
                 read = self._follow_loop(op, read)
-        return frozenset() if copying else read
+        return _NOTHING if copying else read
 
     def _ahead(self, op: StageOp) -> list[StageOp]:
         loop = op.parent_op()
@@ -56,7 +58,7 @@ class BarrierPlan:
     def _follow_loop(self, op: ForOp, read: Read) -> Read:
         if ahead := pipelined_stages(op):
             read = self._write(op, {stage.result for stage in ahead}, read)
-            behind = self._follow(op.body.block, frozenset())
+            behind = self._follow(op.body.block, _NOTHING)
             return behind if op.axis.extent.data else read
         while True:
             around = read | self._follow(op.body.block, read)
@@ -67,4 +69,4 @@ class BarrierPlan:
     def _write(self, op: Operation, written: set[SSAValue | Operation] | set[SSAValue], read: Read) -> Read:
         if not read.isdisjoint(written):
             self.ops.add(op)
-        return frozenset() if op in self.ops else read
+        return _NOTHING if op in self.ops else read

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import prod
 
 from xdsl.dialects.builtin import MemRefType
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from ....dialects.gpu_kernel import AsyncCopyOp, ForOp, IfOp, LoadOp, StoreOp
 from ....dialects.layouts import SwizzleAttr, span_of, strides_of
 from ....dialects.tile import StageOp
-from ....dialects.types import byte_width, is_bool, packed_strides
+from ....dialects.types import byte_width, is_bool, is_memref, packed_strides
 from ....dialects.uop import constant_value
 from ..linear import LinearForm, linear_form
 from .accesses import flat_index, moved_type
@@ -49,7 +49,7 @@ class Dimension:
     checks: tuple[str, ...]
 
 
-def slab_span(slab: MemRefType) -> int:
+def slab_span(slab: MemRefType[Attribute]) -> int:
     """Elements from one copy of a slab to the next: each begins at a multiple of `ALIGNMENT` bytes."""
     unit = max(1, ALIGNMENT // byte_width(slab.element_type))
     return -(-span_of(slab) // unit) * unit
@@ -58,7 +58,8 @@ def slab_span(slab: MemRefType) -> int:
 def _box(op: StageOp, origins: Sequence[LinearForm]) -> list[Dimension]:
     """The box that a stage copies from `origins`. What is checked is decided for all places of the stage's loops."""
     buffer, slab = op.buffer.type, op.result.type
-    assert isinstance(buffer, MemRefType) and isinstance(slab, MemRefType)
+    assert is_memref(buffer)
+    assert is_memref(slab)
     return [
         Dimension(extent, origin, buffer_extent, source_stride, target_stride, _checks(begin, extent, buffer_extent))
         for begin, origin, extent, buffer_extent, source_stride, target_stride in zip(
@@ -86,7 +87,7 @@ def vector_width(op: StageOp, sizes: Sequence[int]) -> int | None:
     Both places must be multiples of the vector, and a vector must lie inside the buffer or outside.
     """
     slab = op.result.type
-    assert isinstance(slab, MemRefType)
+    assert is_memref(slab)
     forms = [linear_form(origin) for origin in op.origin]
     # An origin that is no linear form may be any number.
     box = _box(op, [_ODD if form is None else form for form in forms])
@@ -100,7 +101,7 @@ def vector_width(op: StageOp, sizes: Sequence[int]) -> int | None:
     return None
 
 
-def _moves_in_vectors(box: Sequence[Dimension], slab: MemRefType, width: int) -> bool:
+def _moves_in_vectors(box: Sequence[Dimension], slab: MemRefType[Attribute], width: int) -> bool:
     if not box or is_bool(slab.element_type):
         return False
     last, outer = box[-1], box[:-1]
@@ -120,7 +121,7 @@ def copy_slab(lowering: Lowering, scope: Scope, op: StageOp, slot: LinearForm, w
     """All threads together copy the box of `op` to its shared array, from element `slot` on, in vectors of `width`
     elements; 0 where it is outside the buffer. Neighbouring threads move neighbouring vectors of a row."""
     indices, slab = lowering.indices, op.result.type
-    assert isinstance(slab, MemRefType)
+    assert is_memref(slab)
     origins: list[LinearForm] = []
     for origin in lowering.values.elements(scope, op.origin):
         assert isinstance(origin, LinearForm)
@@ -150,7 +151,8 @@ def copy_slab(lowering: Lowering, scope: Scope, op: StageOp, slot: LinearForm, w
 
 
 def _merged(box: Sequence[Dimension]) -> list[Dimension]:
-    """The box with neighbouring dimensions that lie one after the other on both sides as one, without those of extent 1."""
+    """The box with neighbouring dimensions as one where they follow each other on both sides; an outer dimension of
+    extent 1 follows any."""
     merged: list[Dimension] = []
     for inner in box:
         outer = merged[-1] if merged else None
@@ -171,7 +173,7 @@ def _follow(outer: Dimension, inner: Dimension) -> bool:
 
 
 @contextmanager
-def _vectors(lowering: Lowering, scope: Scope, count: int) -> Iterator[tuple[Scope, LinearForm]]:
+def _vectors(lowering: Lowering, scope: Scope, count: int) -> Generator[tuple[Scope, LinearForm]]:
     """Where the threads share `count` vectors: the number of the one to move, thread by thread."""
     indices, threads, thread = lowering.indices, lowering.grid.threads, lowering.grid.thread
     if count % threads == 0:

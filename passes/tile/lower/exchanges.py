@@ -27,9 +27,9 @@ WARP = 32
 class Exchange:
     """How the threads of a `tile.reduce_across` combine.
 
-    A digit of a thread's number whose stride is a power of two has its low bits in bits of the lane: lanes that differ in
-    these bits combine by shuffles. What is left of the reduced digits goes through shared memory: `partials` values of each
-    group of threads that get one result.
+    A digit of a thread's number whose stride is a power of two has its low bits in bits of the lane: lanes that differ
+    in these bits combine by shuffles. What is left of the reduced digits goes through shared memory: `partials` values
+    of each group of threads that get one result.
 
     masks: exclusive-or masks of lanes, in the order in which they are applied.
     shuffled: for each reduced digit, by how many values of it the shuffles combine.
@@ -75,7 +75,10 @@ def combine_lanes(
 
 
 def _from_lane(lowering: Lowering, scope: Scope, value: SSAValue, mask: int) -> SSAValue:
-    """What the lane at exclusive or `mask` holds. Shuffles move 32 or 64 bits: smaller types go as f32 or i32, unchanged."""
+    """What the lane at exclusive or `mask` holds.
+
+    Shuffles move 32 or 64 bits: smaller types go as f32 or i32, which hold them exactly.
+    """
     element = value.type
     moved = value
     if bit_width(element) < 32:
@@ -100,8 +103,11 @@ class _Slots:
 
 
 class SharedExchange:
-    """The partial results of a `tile.reduce_across` in shared memory, where those that threads have in common by shuffles
-    are written once. They are numbered as the threads are, so that neighbouring threads write neighbouring places."""
+    """The partial results of a `tile.reduce_across` in shared memory.
+
+    Those that threads have in common by shuffles are written once. They are numbered as the threads are, so that
+    neighbouring threads write neighbouring places.
+    """
 
     def __init__(self, lowering: Lowering, op: ReduceAcrossOp, exchange: Exchange):
         indices, root, digits = lowering.indices, lowering.root, lowering.grid.digits
@@ -191,9 +197,7 @@ class SharedExchange:
             part = indices.quotient(scope, part, extent)
         return [indices.value(scope, form + part * slots.digits[-1][1])]
 
-    def _load(
-        self, scope: Scope, place: Place, part: LinearForm, mask: SSAValue | None = None
-    ) -> Sequence[SSAValue]:
+    def _load(self, scope: Scope, place: Place, part: LinearForm, mask: SSAValue | None = None) -> Sequence[SSAValue]:
         """One partial result of this thread's group; the identity where the mask is false."""
         at = self._index(scope, self._slots, place, part)
         loaded = [scope.insert(LoadOp.of(array, at, mask)).result for array in self._slots.arrays]
@@ -213,9 +217,7 @@ class SharedExchange:
         for element, array in zip(elements, slots.arrays, strict=True):
             scope.insert(StoreOp.of(element, array, at, mask))
 
-    def _combined(
-        self, scope: Scope, place: Place, start: LinearForm, step: int, unroll: int | None
-    ) -> list[SSAValue]:
+    def _combined(self, scope: Scope, place: Place, start: LinearForm, step: int, unroll: int | None) -> list[SSAValue]:
         """The partial results `start`, `start + step`, … of this thread's group, combined in order."""
         values, indices, monoid = self.lowering.values, self.lowering.indices, self.monoid.monoid
         arrays = [values.allocate(scope, array_type(type, ()), "acc") for type in self.types]

@@ -31,8 +31,8 @@ class Digit:
 class Grid:
     """The launch of a kernel: `blocks` along x, y, z, and `threads` of a block.
 
-    Threads are numbered over all warp, thread and lane factors in the schedule's order, the last the fastest; blocks over
-    block factors. Up to three block factors become the dimensions of the grid, the last x; more become one number.
+    Threads are numbered over all warp, thread and lane factors in the schedule's order, the last the fastest; blocks
+    over block factors. Up to three block factors become the dimensions of the grid, the last x; more become one number.
     """
 
     def __init__(self, kernel: KernelOp, arch: Architecture, scope: Scope, indices: Indices):

@@ -81,8 +81,11 @@ class Indices:
         return value
 
     def value(self, scope: Scope, form: LinearForm) -> SSAValue:
-        """The form as a value: terms that change least often are added first, the constant before those that change most
-        often, and each sum stands as far out as it can."""
+        """The form as a value.
+
+        Terms that change least often are added first, the constant before those that change most often, and each sum
+        stands as far out as it can.
+        """
         self._note(form)
         terms = [(scope.of(leaf).depth, self._serials[leaf], leaf, factor) for leaf, factor in form.terms.items()]
         terms.sort(key=lambda term: term[:2])
@@ -205,7 +208,7 @@ def _split(form: LinearForm, divisor: int) -> tuple[LinearForm, LinearForm]:
 
 
 def _reduced(form: LinearForm, divisor: int) -> tuple[int, LinearForm, int]:
-    """(g, f, r) with form = g · f + r, 0 ≤ r < g, g a divisor of `divisor`: then ⌊form ÷ divisor⌋ = ⌊f ÷ (divisor ÷ g)⌋."""
+    """(g, f, r) with form = g · f + r, 0 ≤ r < g and g dividing `divisor`: ⌊form ÷ divisor⌋ is ⌊f ÷ (divisor ÷ g)⌋."""
     common = gcd(divisor, *form.terms.values())
     terms = {leaf: c // common for leaf, c in form.terms.items()}
     return common, LinearForm(terms, form.constant // common), form.constant % common

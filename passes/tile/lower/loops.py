@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from xdsl.ir import Block, SSAValue
 
@@ -11,7 +11,7 @@ from ....dialects.gpu_kernel import ForOp as GPUForOp
 from ....dialects.gpu_kernel import StoreOp
 from ....dialects.loop import ForOp
 from ....dialects.monoids import Number
-from ....dialects.types import element_of, shape_of
+from ....dialects.types import element_count, element_of, shape_of
 from .lowering import Lowering
 from .pipelines import Pipeline
 from .scopes import Scope
@@ -74,44 +74,17 @@ def _fill_constant(lowering: Lowering, scope: Scope, value: SSAValue, array: SSA
 
 
 def _change_state(lowering: Lowering, scope: Scope, op: ForOp) -> None:
-    """Store the yielded values: those of one shape together, once all are computed. A shape whose old state another one's
-    new values need waits for that one; where each waits for the other, all are computed aside first."""
+    """Store the yielded values: those of one shape together, once all are computed, larger shapes first.
+
+    Elements are computed from old states of their own shape at the same place, and from smaller ones that are expanded.
+    """
     values = lowering.values
-    groups: dict[tuple[int, ...], _Group] = {}
+    groups: dict[tuple[int, ...], list[tuple[SSAValue, SSAValue]]] = {}
     for state, new in zip(op.carried, op.yielded, strict=True):
         if values.arrays.get(new) is not values.arrays[state]:
             groups.setdefault(shape_of(state.type), []).append((state, new))
-    waiting = list(groups.values())
-    while waiting:
-        free = [g for g in waiting if not any(_reads(lowering, h, g) for h in waiting if h is not g)]
-        if not free:
-            _compute_aside(lowering, scope, waiting)
-            continue
-        waiting.remove(free[0])
-        _store_together(lowering, scope, free[0])
-
-
-_Group = list[tuple[SSAValue, SSAValue]]
-"""(state, its new value), all of one shape."""
-
-
-def _reads(lowering: Lowering, reader: _Group, group: _Group) -> bool:
-    """Whether the new values of `reader` are computed from the old state of `group`."""
-    arrays = {lowering.values.arrays[state] for state, _ in group}
-    return not arrays.isdisjoint(lowering.values.read_arrays([new for _, new in reader]))
-
-
-def _compute_aside(lowering: Lowering, scope: Scope, groups: Sequence[_Group]) -> None:
-    values = lowering.values
-    for state, new in [pair for group in groups for pair in group]:
-        array = values.array_of(scope, state, f"next_{state.name_hint or 'acc'}")
-        values.fill(scope, new, array)
-        values.arrays[new] = array
-
-
-def _store_together(lowering: Lowering, scope: Scope, group: _Group) -> None:
-    values = lowering.values
-    with values.nest(scope, shape_of(group[0][0].type)) as (inner, place):
-        elements = values.scalars(inner, [new for _, new in group], place)
-        for element, (state, _) in zip(elements, group, strict=True):
-            inner.insert(StoreOp.of(element, values.arrays[state], values.array_place(inner, state, place)))
+    for shape, group in sorted(groups.items(), key=lambda item: -element_count(item[0])):
+        with values.nest(scope, shape) as (inner, place):
+            elements = values.scalars(inner, [new for _, new in group], place)
+            for element, (state, _) in zip(elements, group, strict=True):
+                inner.insert(StoreOp.of(element, values.arrays[state], values.array_place(inner, state, place)))

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import SSAValue
 
 from ....dialects.gpu_kernel import AsyncCommitOp, AsyncWaitOp, IfOp
 from ....dialects.loop import ForOp
 from ....dialects.tile import StageOp
+from ....dialects.types import is_memref
 from ....dialects.uop import constant_value
 from ....rewriting.diagnostics import emit_remark
 from ..linear import LinearForm
@@ -28,7 +28,7 @@ def pipelined_stages(op: ForOp) -> list[StageOp]:
 def declare_slab(lowering: Lowering, op: StageOp, buffers: int) -> None:
     """The shared array of a stage, with room for `buffers` slabs."""
     slab = op.result.type
-    assert isinstance(slab, MemRefType)
+    assert is_memref(slab)
     hint = op.result.name_hint or f"{op.buffer.name_hint or 'slab'}_s"
     lowering.buffers[op.result] = lowering.shared_array(buffers * slab_span(slab), slab.element_type, hint)
 
@@ -48,12 +48,12 @@ class _Ring:
 class Pipeline:
     """The copies that run ahead of one loop.
 
-    In front of the loop the slabs of its first steps are copied. Each step waits until its own have arrived, meets the other
-    threads at a barrier, starts the copies of a later step into the slots that the step before has freed, and computes. One
-    barrier a step serves both sides: what it waits for is there, and what is overwritten has been read.
+    In front of the loop the slabs of its first steps are copied. Each step waits until its own have arrived, meets the
+    other threads at a barrier, starts the copies of a later step into the slots that the step before has freed, and
+    computes. One barrier a step serves both sides: what it waits for is there, and what is overwritten has been read.
 
-    Asynchronous copies of one step are one group. The group of a step is complete when at most `depth − 2` later ones are
-    under way, for the least depth; deeper rings only copy earlier.
+    Asynchronous copies of one step are one group. The group of a step is complete when at most `depth − 2` later ones
+    are under way, for the least depth; deeper rings only copy earlier.
     """
 
     lowering: Lowering
@@ -121,7 +121,7 @@ class Pipeline:
 
 def _ring(lowering: Lowering, stage: StageOp) -> _Ring:
     depth, slab = stage.buffers.value.data, stage.result.type
-    assert isinstance(slab, MemRefType)
+    assert is_memref(slab)
     declare_slab(lowering, stage, depth)
     return _Ring(stage, depth, slab_span(slab), *how_to_copy(lowering, stage))
 
@@ -134,8 +134,8 @@ def how_to_copy(lowering: Lowering, op: StageOp) -> tuple[int, bool]:
             return width, True
         emit_remark(
             op,
-            f"copied through registers, not asynchronously: {lowering.arch.name} copies {', '.join(map(str, sizes))} bytes at "
-            "once, and the rows of the slab are not proved to consist of such pieces",
+            f"copied through registers, not asynchronously: {lowering.arch.name} copies "
+            f"{', '.join(map(str, sizes))} bytes at once, and the slab's rows are not proved to be made of such pieces",
         )
     width = vector_width(op, VECTOR_SIZES)
     assert width is not None, "one element can always be moved"
@@ -143,7 +143,7 @@ def how_to_copy(lowering: Lowering, op: StageOp) -> tuple[int, bool]:
 
 
 @contextmanager
-def _assuming(lowering: Lowering, index: SSAValue, form: LinearForm) -> Iterator[None]:
+def _assuming(lowering: Lowering, index: SSAValue, form: LinearForm) -> Generator[None]:
     """Let a loop's index have this value; what is computed from it is forgotten afterwards."""
     known = lowering.values.known
     lowering.values.known = {**known, index: form}

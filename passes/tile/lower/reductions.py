@@ -71,7 +71,7 @@ def lower_reduce_across(lowering: Lowering, scope: Scope, op: ReduceAcrossOp) ->
             inner.insert(StoreOp.of(element, array, values.array_place(inner, op.inputs[0], place)))
 
     through_memory = SharedExchange(lowering, op, exchange) if exchange.partials > 1 else None
-    if through_memory is not None:
+    if through_memory is not None and not one_element:
         lowering.barrier_before(scope, op)
     with values.nest(scope, shape) as (inner, place):
         elements = values.scalars(inner, op.inputs, place)
@@ -79,6 +79,8 @@ def lower_reduce_across(lowering: Lowering, scope: Scope, op: ReduceAcrossOp) ->
         if through_memory is None:
             keep(inner, place, elements)
         else:
+            if one_element:
+                lowering.barrier_before(scope, op)
             through_memory.put(inner, place, elements)
     if through_memory is not None:
         lowering.barrier(scope)
@@ -94,5 +96,3 @@ def _result_array(lowering: Lowering, scope: Scope, op: ReduceAcrossOp, value: S
     if array is not None and len(list(value.uses)) == 1:
         return array
     return lowering.values.array_of(scope, value, _hint(op))
-
-

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -13,8 +13,9 @@ from ....rewriting.builder import Builder, OpT
 class Scope(Builder):
     """A block being built, inside those of `parent`.
 
-    Pure ops go to the outermost block in which all their operands are, in front of the op that this block is in: what does not
-    change in a loop stands outside of it, and is found again there. Everything else goes to the end of this block.
+    Pure ops go to the outermost block in which all their operands are, in front of the op that this block is in: what
+    does not change in a loop stands outside of it, and is found again there. Everything else goes to the end of this
+    block.
     """
 
     def __init__(self, block: Block, parent: Scope | None = None):
@@ -29,7 +30,7 @@ class Scope(Builder):
         self._scopes[block] = self
 
     @contextmanager
-    def inside(self, op: Operation, block: Block) -> Iterator[Scope]:
+    def inside(self, op: Operation, block: Block) -> Generator[Scope]:
         """Insert `op`, and build its `block` while the context is open."""
         self.insert(op)
         self.before = op

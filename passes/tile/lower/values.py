@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 
@@ -130,7 +130,8 @@ class Values:
         name = op.row().name
         if name == "where" and element == index:
             condition, first, second = operands
-            assert isinstance(first, LinearForm) and isinstance(second, LinearForm)
+            assert isinstance(first, LinearForm)
+            assert isinstance(second, LinearForm)
             return self.indices.where(scope, self.scalar(scope, condition), first, second)
         forms = [operand for operand in operands if isinstance(operand, LinearForm)]
         if len(forms) == len(operands):
@@ -151,7 +152,7 @@ class Values:
         return self.allocate(scope, array_type(element_of(value.type), shape_of(value.type)), hint)
 
     @contextmanager
-    def nest(self, scope: Scope, shape: Sequence[int], width: int = 1) -> Iterator[tuple[Scope, Place]]:
+    def nest(self, scope: Scope, shape: Sequence[int], width: int = 1) -> Generator[tuple[Scope, Place]]:
         """Unrolled loops over the places of a register tile; the last dimension in steps of `width`."""
         place: list[LinearForm] = []
         with ExitStack() as loops:
@@ -191,22 +192,6 @@ class Values:
             element.name_hint = value.name_hint
         self.known[value] = element
 
-    def read_arrays(self, values: Sequence[SSAValue]) -> set[SSAValue]:
-        """The arrays that computing these values reads."""
-        arrays: set[SSAValue] = set()
-        seen: set[SSAValue] = set()
-        stack = list(values)
-        while stack:
-            value = stack.pop()
-            if value in seen or value in self.known:
-                continue
-            seen.add(value)
-            if value in self.arrays:
-                arrays.add(self.arrays[value])
-            elif not isinstance(value.owner, Block):
-                stack += value.owner.operands
-        return arrays
-
 
 def _is_worth_keeping(op: Operation, value: SSAValue) -> bool:
     """Indices, constants, expansions and conditions on indices are cheaper to compute again than to keep."""
@@ -238,5 +223,5 @@ def _not_lowered(value: SSAValue) -> PassError:
     return PassError(
         f"the elements of a value of {name} cannot be computed where they are used",
         op,
-        "the origin of a slab that is copied ahead, and every value in registers, is made of ALU ops, casts and uop.expand",
+        "values in registers, and the origin of a slab that is copied ahead, are made of ALU ops, casts and uop.expand",
     )
