@@ -1,7 +1,7 @@
 """At which indices a kernel in tensor form reads each of its values: the plan of its range form.
 
-One backward walk over the ops turns movement into index arithmetic. `uop-rangeify` then builds each op once for each of its
-accesses; `uop-partition` reads from the same plan how often a fused kernel would compute what.
+One backward walk over the ops turns movement into index arithmetic. `uop-rangeify` then builds each op once for
+each of its accesses; `uop-partition` reads from the same plan how often a fused kernel would compute what.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Access(NamedTuple):
 
     indices: one for each dimension.
     valid: what holds whenever the element is used; where it does not, the indices may be outside the value.
-    zero: those conditions of `valid` outside of which 0 is expected, where the value is a moved input of the kernel.
+    zero: conditions outside of which 0 is expected, where the value is a moved input of the kernel.
     """
 
     indices: tuple[Index, ...]
@@ -161,7 +161,7 @@ class Accesses:
             i for i, extent in zip(access.indices, shape, strict=True) if not self.algebra.is_within(i, 0, extent)
         ]
         needed = {*access.zero, *(self.connected(access.valid, outside) if outside else ())}
-        return tuple(condition for condition in access.valid if condition in needed)
+        return tuple(condition for condition in dict.fromkeys((*access.valid, *access.zero)) if condition in needed)
 
     def is_moved_leaf(self, value: SSAValue) -> bool:
         """Whether the value is a leaf seen through movement ops, so that a load gives its elements."""
@@ -234,11 +234,9 @@ def _pad(plan: Accesses, op: PadOp, access: Access) -> tuple[Access, ...]:
             if condition.low is not None or condition.high is not None:
                 conditions.append(condition)
     plan.padding[op, access] = tuple(conditions)
-    valid = tuple(dict.fromkeys((*access.valid, *conditions)))
     zero = tuple(dict.fromkeys((*access.zero, *conditions))) if plan.is_moved_leaf(op.input) else ()
-    # A condition of `zero` is one of `valid`, whatever it is about.
-    kept = {*plan.connected(valid, indices), *zero}
-    return (Access(tuple(indices), tuple(c for c in valid if c in kept), zero),)
+    valid = tuple(dict.fromkeys((*access.valid, *conditions)))
+    return (Access(tuple(indices), plan.connected(valid, indices), zero),)
 
 
 def _reduce(plan: Accesses, op: ReduceAxisOp, access: Access) -> tuple[Access, ...]:

@@ -25,10 +25,10 @@ from ...dialects.uop import (
 class AxisPairs:
     """Which dimensions each op makes one logical axis of; kept per op, for the many kernels that a search looks at.
 
-    Dimensions go together when an element of one is computed from the element of the other at the same index: through
-    ALU ops, casts, `expand` (kept dimensions), `permute`, `reduce_axis` (kept dimensions), `reshape` that only adds or
-    drops axes of extent 1, and the axes that pad, shrink and flip leave as they are. Dimensions of extent 1 have no
-    axis. A dimension is a number here: of its value, plus its place.
+    Dimensions go together when an element of one is computed from the element of the other at the same index:
+    through ALU ops, casts, `expand` (kept dimensions), `permute`, `reduce_axis` (kept dimensions), `reshape`
+    that only adds or drops axes of extent 1, and the axes that pad, shrink and flip leave as they are.
+    Dimensions of extent 1 have no axis. A dimension is a number here: of its value, plus its place.
     """
 
     def __init__(self) -> None:

@@ -22,15 +22,18 @@ Ranges = frozenset[SSAValue]
 class ConvertUOpToLoopPass(ModulePass):
     """Range form → loop form: the nest that the uses of the ranges imply.
 
-    - Each store stands in a nest of `loop.for … parallel` over the ranges that it depends on, in the order of its indices;
-      but ranges that a reduction of the kernel binds go innermost. (For a softmax over rows out[i, j] that is j outside, i
-      inside: the reductions over i are done once for each j.) Stores with the same outer loops share them.
+    - Each store stands in a nest of `loop.for … parallel` over the ranges that it depends on, in the order of
+      its indices; but ranges that a reduction of the kernel binds go innermost. (For a softmax over rows
+      out[i, j] that is j outside, i inside: the reductions over i are done once for each j.) Stores with the
+      same outer loops share them.
     - `uop.reduce` becomes one `loop.reduce` for each of its ranges, nested in their order.
-    - Every op and every reduction stands in the innermost loop that it depends on, and no deeper. What several phases use that
-      walk one range (softmax: x − maximum in the sum and in the store) is computed in each phase, its loads too.
+    - Every op and every reduction stands in the innermost loop that it depends on, and no deeper. What several
+      phases use that walk one range (softmax: x − maximum in the sum and in the store) is computed in each
+      phase, its loads too.
 
     A kernel computes one thing where its uses need it, once in each loop; nothing that no store needs is kept.
-    Leaves alone: kernels that are not in range form. Refused: ops that do not belong in it, such as a loop beside ranges.
+    Leaves alone: kernels that are not in range form. Refused: ops that do not belong in it, such as a loop
+    beside ranges.
     """
 
     name = "convert-uop-to-loop"
@@ -59,8 +62,8 @@ def _is_range_form(kernel: KernelOp) -> bool:
 class _Scope:
     """A block that grows: the kernel's, or an open loop's.
 
-    range: what the loop walks. values: the values of the range form that are computed here. before: the loop that is open
-    inside, in front of which new ops go.
+    range: what the loop walks. values: the values of the range form that are computed here. before: the loop
+    that is open inside, in front of which new ops go.
     """
 
     block: Block
@@ -121,7 +124,7 @@ class _Conversion:
         self.kernel.add_region(Region(block))
 
     def loop_order(self, store: StoreOp) -> list[SSAValue]:
-        """The loops around a store, outermost first: as its indices name them, those that a reduction binds innermost."""
+        """The loops around a store, outermost first: in the order of its indices, what a reduction binds innermost."""
         by_index = dict.fromkeys(
             range
             for index in store.indices

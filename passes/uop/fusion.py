@@ -15,16 +15,16 @@ from .post_dominators import PostDominators
 
 
 class Fusion:
-    """The choice of materialised ops: each is the last op of one kernel, which holds all that it needs up to other such ops.
+    """The choice of materialised ops: each ends one kernel, which holds all that it needs up to other such ops.
 
     It starts with the function's outputs and only grows:
 
-    1. For each reduction, in order, the kernel that ends furthest behind it and breaks no criterion (fusion_limits.py): epilogues
-       join what they follow. It ends on a reduction, ALU op or cast, then a permute or reshape that is the only use, so that
-       the buffer has the layout that its reader wants.
+    1. For each reduction, in order, the kernel that ends furthest behind it and breaks no criterion
+       (fusion_limits.py): epilogues join what they follow. It ends on a reduction, ALU op or cast, then a
+       permute or reshape that is the only use, so that the buffer has the layout that its reader wants.
     2. What breaks a criterion in the kernel of an output is cut.
-    3. A reduction that two kernels need is materialised. So is another value that they need, when its n kernels would read more
-       bytes to compute it again than to write it once and read it n times.
+    3. A reduction that two kernels need is materialised. So is another value that they need, when its n kernels
+       would read more bytes to compute it again than to write it once and read it n times.
 
     A reshape is a view: an op that only reshapes is never materialised, its input is.
     """
@@ -85,7 +85,7 @@ class Fusion:
         return True
 
     def _furthest(self, op: Operation) -> tuple[Operation, str | None]:
-        """Where the kernel that computes `op` ends: the last of its post-dominators that is legal; why it is the last."""
+        """Where the kernel that computes `op` ends: the last legal one of its post-dominators; why not later."""
         ends = [op]
         for later in self.post_dominators.after(op):
             if later in self.materialised or isinstance(later, AluOp | CastOp | BitcastOp | ReduceAxisOp):
@@ -128,7 +128,7 @@ class Fusion:
         return op
 
     def _settle(self, root: Operation) -> None:
-        """Cut until the kernel of `root`, and those that the cuts make, break no criterion and repeat no work that costs more."""
+        """Cut until the kernel of `root` and those that the cuts make break no criterion and repeat nothing dear."""
         pending = [root]
         while pending:
             root = pending.pop()

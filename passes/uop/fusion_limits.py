@@ -1,21 +1,22 @@
 """What a fused kernel must not do: the criteria by which `uop-partition` cuts.
 
-A kernel is judged on the accesses of its trial range form (accesses.py). It has a parallel space (the ranges of its result) and,
-where it reduces, one reduction space. Each criterion is a function from the kernel to the first op that breaks it.
+A kernel is judged on the accesses of its trial range form (accesses.py). It has a parallel space (the ranges of its
+result) and, where it reduces, one reduction space.
 
 Recomputation
-    A reduction is computed once for each element of its result. Threads of an axis that it does not depend on would all
-    compute it again (a norm fused into the matrix product behind it: once for each output column), and so would a second
-    place at which it is read. An axis that the reduction itself goes over does not count: the phases of a softmax walk it
-    one after the other.
+    A reduction is computed once for each element of its result. Threads of an axis that it does not depend on would
+    all compute it again (a norm fused into the matrix product behind it: once for each output column), and so would
+    a second place at which it is read. An axis that the reduction itself goes over does not count: the phases of a
+    softmax walk it one after the other.
 One reduction space
-    All reductions of a kernel depend on the same ranges and go over the same ranges (maximum and sum of a softmax, mean and
-    variance of a norm). Where they differ, one that feeds another is cut; of two that do not feed each other, the one with
-    the smaller result.
+    All reductions of a kernel depend on the same ranges and go over the same ranges (maximum and sum of a softmax,
+    mean and variance of a norm). Where they differ, one that feeds another is cut; of two that do not feed each
+    other, the one with the smaller result.
 Contractions
-    A contraction is a reduction whose elements combine values none of which depends on the whole space: a matrix product. It
-    is the only reduction of its kernel, and its result is indexed by whole ranges, so that it can be tiled. What is computed
-    for one of its operands is computed again for each tile of the other: at most a few cheap ops.
+    A contraction is a reduction whose elements combine values none of which depends on the whole space: a matrix
+    product. It is the only reduction of its kernel, and its result is indexed by whole ranges, so that it can be
+    tiled. What is computed for one of its operands is computed again for each tile of the other: at most a few cheap
+    ops.
 Gather
     What is gathered from lies in memory.
 Places
@@ -37,7 +38,7 @@ from .axis_classes import AxisPairs
 from .index_algebra import ZERO
 
 RECOMPUTATION = 1.5
-"""How often a reduction may be computed for each element of its result; padding of the result makes it a bit more than once."""
+"""How often a reduction may be computed for each of its elements: a bit more than once, for padding of the result."""
 
 PLACES = 16
 
@@ -49,8 +50,8 @@ OPERAND_REPETITION = 16
 
 DEAR_COST = 8
 DEAR_OPS = frozenset(
-    "div floordiv floormod truncdiv truncmod pow reciprocal sqrt rsqrt exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos"
-    " atan sinh cosh tanh asinh acosh atanh atan2 erf".split()
+    "div floordiv floormod truncdiv truncmod pow reciprocal sqrt rsqrt exp exp2 expm1 log log2 log10 log1p sin cos tan"
+    " asin acos atan sinh cosh tanh asinh acosh atanh atan2 erf".split()
 )
 
 

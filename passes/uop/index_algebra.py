@@ -1,8 +1,9 @@
 """Index expressions as normal forms: what movement ops do to the indices of a tensor, before any op is built.
 
-An index is `constant + Σ coefficient · atom`, where an atom is a range, a floor quotient or remainder of another index, or a
-number read from data. Equal indices are equal tuples, so they serve as keys. Splitting and merging axes (reshape) stays linear
-wherever mixed-radix arithmetic allows it: `(16·a + b) // 16` is `a` where `b` lies in [0, 16).
+An index is `constant + Σ coefficient · atom`, where an atom is a range, a floor quotient or remainder of
+another index, or a number read from data. Equal indices are equal tuples, so they serve as keys. Splitting and
+merging axes (reshape) stays linear wherever mixed-radix arithmetic allows it: `(16·a + b) // 16` is `a` where
+`b` lies in [0, 16).
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ class Atom:
 
     bounds: least and greatest value, None for data.
     ranges: the ranges that it depends on. data: the keys of the data that it depends on.
-    key: of a quotient or remainder, the dividend and the divisor; of a range, its number; of data, what its user says.
+    key: of a quotient or remainder, the dividend and the divisor; of a range, its number; of data, what its
+    user says.
     """
 
     kind: Literal["range", "floordiv", "floormod", "data"]
@@ -142,10 +144,12 @@ class IndexAlgebra:
         for atom, coefficient in terms.items():
             if coefficient and self.atoms[atom].kind == "floormod":
                 dividend, divisor = self.atoms[atom].division
-                quotient = self._numbers.get(("floordiv", (dividend, divisor)))
-                if quotient is not None and terms.get(quotient) == coefficient * divisor:
-                    rest = [(a, c) for a, c in terms.items() if c and a not in (atom, quotient)]
-                    return self.sum((constant, tuple(sorted(rest))), self.affine(dividend, coefficient))
+                offset, quotient = self.floordiv(dividend, divisor)
+                if offset == 0 and len(quotient) == 1 and quotient[0][1] == 1:
+                    other = quotient[0][0]
+                    if terms.get(other) == coefficient * divisor:
+                        rest = [(a, c) for a, c in terms.items() if c and a not in (atom, other)]
+                        return self.sum((constant, tuple(sorted(rest))), self.affine(dividend, coefficient))
         return constant, tuple(sorted((atom, coefficient) for atom, coefficient in terms.items() if coefficient))
 
     def floordiv(self, index: Index, divisor: int) -> Index:
@@ -196,7 +200,7 @@ class IndexAlgebra:
         return (index[0] - remainder, whole), (remainder, rest)
 
     def _common_factor(self, index: Index, divisor: int) -> tuple[int, Index, Index]:
-        """The greatest proper factor of the divisor by which all but a part in [0, factor) divides: (factor, rest, that part)."""
+        """(factor, its multiple, rest in [0, factor)) for the greatest proper factor of the divisor, or 1."""
         factors = {gcd(coefficient, divisor) for _, coefficient in index[1]}
         for factor in sorted(factors, reverse=True):
             if 1 < factor < divisor:
@@ -218,13 +222,13 @@ class IndexAlgebra:
     # Movement.
 
     def reshape(self, indices: Sequence[Index], shape: Sequence[int], target: Sequence[int]) -> list[Index]:
-        """Indices into `target` of the element that `indices` chooses in `shape`; both have the same number of elements.
+        """Indices into `target` of the element that `indices` chooses in `shape`, of as many elements.
 
         Axes are merged and split in the smallest groups of axes that have the same number of elements on both sides.
         """
+        if 0 in shape:  # no element: an index that depends on the empty range stays inside its loop
+            return [ZERO if extent == 1 else indices[shape.index(0)] for extent in target]
         result = [ZERO] * len(target)
-        if 0 in shape:
-            return result
         for merged, split in reshape_groups(shape, target):
             flat = ZERO
             for axis in merged:

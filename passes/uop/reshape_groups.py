@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 
 def reshape_groups(source: Sequence[int], target: Sequence[int]) -> list[tuple[list[int], list[int]]]:
-    """The smallest groups of axes that have the same number of elements on both sides, in order: (of source, of target).
+    """The smallest groups of axes with as many elements on both sides, in order: (axes of source, axes of target).
 
     source, target: shapes with the same number of elements, none of extent 0. Axes of extent 1 are in no group.
     """

@@ -41,14 +41,14 @@ from .views import View, find_views
 class UOpPartitionPass(ModulePass):
     """A function of uop's tensor ops → kernels in tensor form, and the program that launches them.
 
-    Fusion is a choice by cost: fusion.py says how the cuts are chosen, fusion_limits.py what a kernel must not do. Each cut is
-    told as a remark. Reshapes of what kernels read and write become views in the program, unless they only add or drop axes of
-    extent 1 of what a kernel reads.
+    Fusion is a choice by cost: fusion.py says how the cuts are chosen, fusion_limits.py what a kernel must not
+    do. Each cut is told as a remark. Reshapes of what kernels read and write become views in the program,
+    unless they only add or drop axes of extent 1 of what a kernel reads.
 
-    Kernels @f_0, @f_1, … stand before the function @f, in the order of their launches. A kernel's inputs are in the order of the
-    function's arguments, then of the launches. Dead ops are dropped.
-    Leaves alone: functions that hold nothing but launches, reshapes and a return. Refused: `uop.scan` and `uop.scatter`, ops of
-    other dialects, functions that return scalars.
+    Kernels @f_0, @f_1, … stand before the function @f, in the order of their launches. A kernel's inputs are in
+    the order of the function's arguments, then of the launches. Dead ops are dropped. Leaves alone: functions
+    that hold nothing but launches, reshapes and a return. Refused: `uop.scan` and `uop.scatter`, ops of other
+    dialects, functions that return scalars.
     """
 
     name = "uop-partition"

@@ -29,21 +29,23 @@ from ...dialects.uop import (
 )
 from ...rewriting.builder import Builder
 from .accesses import Access, Accesses, Condition
-from .index_algebra import ZERO, Index
+from .index_algebra import Index
 from .names import distinct_names
 
 
 @dataclass(frozen=True)
 class UOpRangeifyPass(ModulePass):
-    """Tensor form → range form: movement becomes index arithmetic, every element of the results is one scalar expression.
+    """Tensor form → range form: movement becomes index arithmetic, every element of the results is one scalar
+    expression.
 
-    - The kernel takes buffers: its results' (`out`, or `out0`, `out1`, …), then its arguments'. Buffers keep their shapes, and
-      each result is stored at one range for each of its dimensions.
-    - A reduction binds the ranges that it goes over. One range serves all phases that walk the same logical axis (softmax: the
-      maximum, the sum and the store), unless it is in use around the reduction. Dimensions of extent 1 have index 0.
+    - The kernel takes buffers: its results' (`out`, or `out0`, `out1`, …), then its arguments'. Buffers keep
+      their shapes, and each result is stored at one range for each of its dimensions.
+    - A reduction binds the ranges that it goes over. One range serves all phases that walk the same logical
+      axis (softmax: the maximum, the sum and the store), unless it is in use around the reduction. Dimensions
+      of extent 1 have index 0.
     - A value that is used at two places (index tuples) is computed at both; a place is computed once.
-    - Padding becomes a mask where it pads an input of the kernel, and `where(inside, value, 0)` where it pads a computed value,
-      whose loads are then masked as far as they would leave their buffers.
+    - Padding becomes a mask where it pads an input of the kernel, and `where(inside, value, 0)` where it pads a
+      computed value, whose loads are then masked as far as they would leave their buffers.
 
     Ranges are named i, j, l, m, … in the order of the results' dimensions, those of reductions only k, k1, k2, ….
     Leaves alone: kernels that are not in tensor form. Refused: `uop.scan`, `uop.scatter`.

@@ -44,8 +44,8 @@ class PermutedView:
 def find_views(cone: Cone, buffer_shapes: Mapping[SSAValue, tuple[int, ...]]) -> dict[SSAValue, PermutedView]:
     """The leaves of a kernel, and all that only reshapes and permutes them, each with what it shows.
 
-    A reshape moves in front of a permute where what it merges lies together before it too (heads and batch are merged, rows and
-    columns swapped: in either order). Where it does not, the value is no view.
+    A reshape moves in front of a permute where what it merges lies together before it too (heads and batch are
+    merged, rows and columns swapped: in either order). Where it does not, the value is no view.
     """
     views: dict[SSAValue, PermutedView] = {}
     for leaf in cone.leaves:

@@ -15,7 +15,7 @@ from .arrays import Array, ExecutionError
 
 
 def poisoned_buffer(type: Attribute) -> Array:
-    """A buffer for a tensor or memref whose elements say that nothing was written: NaN, or an odd number; true of bools."""
+    """A buffer whose elements say that nothing was written: NaN, an odd number, or true."""
     dtype = np.dtype(numpy_dtype(element_of(type)))
     if dtype.kind == "f":
         return np.full(shape_of(type), np.nan, dtype)

@@ -57,7 +57,7 @@ def interpret_program(module: ModuleOp, name: str, arguments: Sequence[Array]) -
             outputs = [poisoned_buffer(result.type) for result in op.results]
             if not kernel.is_tensor_form:
                 for buffer in kernel.body.block.args[: len(outputs)]:
-                    if buffer.first_use is None:
+                    if buffer.first_use is None and 0 not in shape_of(buffer.type):
                         raise ExecutionError(f"the kernel does not write %{buffer.name_hint}", kernel)
             interpret_kernel(kernel, [*outputs, *(values[operand] for operand in op.operands)])
             values.update(zip(op.results, outputs, strict=True))

@@ -1,4 +1,4 @@
-"""The meaning of a kernel in range form or loop form: all steps of its ranges or loops at once, as dimensions of numpy arrays."""
+"""The meaning of a kernel in range form or loop form: all steps at once, as dimensions of numpy arrays."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from .buffers import check_buffers, check_written
 
 
 def interpret_scalar_kernel(kernel: KernelOp, buffers: Sequence[Array]) -> None:
-    """Run a kernel in range form or loop form on its buffers, in the order of its arguments; it writes its outputs in place.
+    """Run a kernel in range form or loop form on its buffers, in the order of its arguments; it writes its
+    outputs in place.
 
-    Raises `ExecutionError`, which names the op, when an access that its mask allows leaves its buffer, when two different
-    values are written to one element, and when an element of a buffer that is written to is left out.
+    Raises `ExecutionError`, which names the op, when an access that its mask allows leaves its buffer, when two
+    different values are written to one element, and when an element of a buffer that is written to is left out.
     """
     check_buffers(kernel, buffers)
     interpreter = ScalarInterpreter(kernel, buffers)
@@ -30,8 +31,8 @@ def interpret_scalar_kernel(kernel: KernelOp, buffers: Sequence[Array]) -> None:
 class ScalarInterpreter:
     """Values are arrays with one dimension for each range, or for each level of loops.
 
-    A dimension of extent 1 is one along which the value does not vary. Loops side by side share the dimension of their level:
-    only what is reduced leaves a loop.
+    A dimension of extent 1 is one along which the value does not vary. Loops side by side share the dimension
+    of their level: only what is reduced leaves a loop.
     """
 
     def __init__(self, kernel: KernelOp, buffers: Sequence[Array]):
@@ -120,7 +121,8 @@ class ScalarInterpreter:
             if outside.any():
                 value = np.broadcast_to(index, outside.shape)[outside].flat[0]
                 raise ExecutionError(
-                    f"{op.name} uses index {value} in dimension {dimension} of %{op.buffer.name_hint} : {op.buffer.type}",
+                    f"{op.name} uses index {value} in dimension {dimension} of"
+                    f" %{op.buffer.name_hint} : {op.buffer.type}",
                     op,
                 )
         return buffer, [np.clip(i, 0, max(n - 1, 0)) for i, n in zip(indices, buffer.shape, strict=True)], mask
