@@ -1,0 +1,78 @@
+"""The meaning of the torch dialect: PyTorch itself executes each call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
+
+import torch
+from xdsl.dialects.builtin import ArrayAttr, FloatAttr, IntegerAttr, StringAttr, UnitAttr, i1
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.hints import isa
+
+from ...dialects.torch import AtenOp
+from .arrays import ExecutionError
+
+_NAMED_VALUES = ("ScalarType", "Layout", "MemoryFormat")
+"""Types of the schema whose values stand as the names of attributes of `torch`."""
+
+
+def interpret_torch_function(function: FuncOp, arguments: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """What a function of `torch.aten` calls returns. Raises `ExecutionError` for an overload that PyTorch lacks."""
+    block = function.body.block
+    values: dict[SSAValue, torch.Tensor] = dict(zip(block.args, arguments, strict=True))
+    with torch.no_grad():
+        for op in block.ops:
+            if isinstance(op, ReturnOp):
+                return [values[operand] for operand in op.operands]
+            if not isinstance(op, AtenOp):
+                raise ExecutionError(f"{op.name} is not of the torch dialect", op)
+            results = call(op, [values[operand] for operand in op.operands])
+            values.update(zip(op.results, results, strict=True))
+    raise ExecutionError("the function returns nothing", function)
+
+
+def call(op: AtenOp, operands: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """The results of one call."""
+    name, _, overload = op.overload.data.partition(".")
+    try:
+        function = getattr(getattr(torch.ops.aten, name), overload or "default")
+    except AttributeError:
+        raise ExecutionError(f"PyTorch has no overload aten.{op.overload.data}", op) from None
+    tensors = iter(operands)
+    keywords: dict[str, Any] = {}
+    for argument in function._schema.arguments:
+        given = op.arguments.data.get(argument.name)
+        kind = str(argument.type)
+        if kind.startswith(("Tensor[]", "List[Tensor]", "List[Optional[Tensor]]")):
+            keywords[argument.name] = _tensor_list(given, tensors)
+        elif given is not None:
+            keywords[argument.name] = _value(given, str(argument.real_type))
+        elif "Tensor" in kind and (tensor := next(tensors, None)) is not None:
+            keywords[argument.name] = tensor
+    results = function(**keywords)
+    return [results] if isinstance(results, torch.Tensor) else list(results)
+
+
+def _tensor_list(given: Attribute | None, tensors: Iterator[torch.Tensor]) -> list[torch.Tensor | None]:
+    """A list of tensors: the attribute gives their number, or which of them there are."""
+    if isa(given, ArrayAttr[IntegerAttr]):
+        return [next(tensors) if present.value.data else None for present in given]
+    assert isinstance(given, IntegerAttr)
+    return [next(tensors) for _ in range(given.value.data)]
+
+
+def _value(attribute: Attribute, kind: str) -> Any:
+    if isinstance(attribute, UnitAttr):
+        return None
+    if isinstance(attribute, FloatAttr):
+        return attribute.value.data
+    if isinstance(attribute, IntegerAttr):
+        number = cast("IntegerAttr", attribute)
+        return bool(number.value.data) if number.type == i1 else number.value.data
+    if isinstance(attribute, StringAttr):
+        named = any(name in kind for name in _NAMED_VALUES)
+        return getattr(torch, attribute.data) if named else attribute.data
+    assert isa(attribute, ArrayAttr[Attribute])
+    return [_value(element, kind) for element in attribute]
