@@ -34,9 +34,8 @@ def readable_name(qualified: str, classes: Mapping[str, str]) -> str:
 
     classes: name of the class of a module (`RMSNorm`) by its qualified name (`0`)
     """
-    owner, _, name = qualified.rpartition(".")
+    *owner, name = qualified.split(".")
     name = name.replace("lifted_tensor_", "constant_")
-    first, _, rest = owner.partition(".")
-    if not first.isdigit() or first not in classes:
-        return f"{owner}.{name}"
-    return ".".join(part for part in (classes[first].lower() + first, rest, name) if part)
+    if owner and owner[0].isdigit() and owner[0] in classes:
+        owner[0] = classes[owner[0]].lower() + owner[0]
+    return ".".join([*owner, name])

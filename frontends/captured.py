@@ -78,16 +78,12 @@ class Captured:
         made = self._made or self._make_call(0)
         values = [value.clone() for value in inputs]
         by_source = {argument.source: value for argument, value in zip(imported.arguments, values, strict=True)}
-        state = {
-            argument.source: by_source[argument.source]
-            for argument in imported.arguments
-            if argument.kind in (ArgumentKind.PARAMETER, ArgumentKind.BUFFER)
-        }
         leaves, spec = tree_flatten((made.args, dict(made.kwargs)))
         for argument in imported.arguments:
             if argument.leaf is not None:
                 leaves[argument.leaf] = by_source[argument.source]
         args, kwargs = tree_unflatten(leaves, spec)
+        state = _state(imported, made.module, by_source)
         with user_errors(), torch.no_grad():
             outputs = iter(tree_leaves(torch.func.functional_call(made.module, state, args, kwargs, tie_weights=False)))
         results: list[torch.Tensor] = []
@@ -99,7 +95,7 @@ class Captured:
 
     def reference64(self, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
         """The same as `reference`, but computed in float64 throughout, from `inputs` as they are."""
-        return run_in_float64(self._decomposed(), inputs)
+        return run_in_float64(self._decomposed(), self.imported().arguments, inputs)
 
     def _decomposed(self) -> torch.export.ExportedProgram:
         if self._core is None:
@@ -118,11 +114,25 @@ def _value(argument: Argument, module: nn.Module, leaves: Sequence[Any]) -> torc
     """The value of an argument out of the module and the inputs that were made for real."""
     if argument.leaf is not None:
         value = leaves[argument.leaf]
-    elif argument.value is not None and not isinstance(argument.value, FakeTensor):
-        value = argument.value if argument.kind is ArgumentKind.CONSTANT else _attribute(module, argument.source)
+    elif argument.kind is ArgumentKind.CONSTANT and not isinstance(argument.value, FakeTensor):
+        value = argument.value  # a literal, which is no attribute of the module
+        assert value is not None
     else:
         value = _attribute(module, argument.source)
     return value.detach().clone(memory_format=torch.contiguous_format)
+
+
+def _state(imported: Imported, module: nn.Module, values: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Values of the parameters and buffers of `module` by name; one that modules share has several names."""
+    state: dict[int, torch.Tensor] = {}
+    for argument in imported.arguments:
+        if argument.kind in (ArgumentKind.PARAMETER, ArgumentKind.BUFFER):
+            value = values[argument.source]
+            # The code may assign one module's parameter to another, which takes none but a parameter.
+            is_parameter = argument.kind is ArgumentKind.PARAMETER
+            state[id(_attribute(module, argument.source))] = nn.Parameter(value, False) if is_parameter else value
+    names = [*module.named_parameters(remove_duplicate=False), *module.named_buffers(remove_duplicate=False)]
+    return {name: state[id(tensor)] for name, tensor in names if id(tensor) in state}
 
 
 def _attribute(module: nn.Module, path: str) -> torch.Tensor:

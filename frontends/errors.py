@@ -62,7 +62,10 @@ class CaptureError(FrontendError):
         self.column = column
         place = ":".join(str(part) for part in (file, line, column) if part is not None)
         text = f"{place}: {message}" if place else message
-        source = linecache.getline(file, line).rstrip() if file is not None and line is not None else ""
+        source = ""
+        if file is not None and line is not None:
+            linecache.checkcache(file)
+            source = linecache.getline(file, line).rstrip()
         if source:
             text += f"\n    {source}"
             if column is not None:

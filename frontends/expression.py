@@ -325,17 +325,21 @@ class Maker:
         finally:
             self._inside = False
         if function in _EMPTY:
-            _fill(value)
+            _fill(value, number)
         self.values[number] = value
         if len(self.values) == len(self.wanted):
             raise _Finished
         return value
 
 
-def _fill(tensor: torch.Tensor) -> None:
-    """Values for a tensor that the code leaves uninitialised: normally distributed, integers and bools 0."""
+def _fill(tensor: torch.Tensor, number: int) -> None:
+    """Values for a tensor that the code leaves uninitialised: normally distributed, integers and bools 0.
+
+    They come from a generator of their own, so that the code's own random numbers stay what they are.
+    """
+    generator = torch.Generator(tensor.device).manual_seed(torch.initial_seed() + number)
     if tensor.is_floating_point():
-        tensor.normal_()
+        tensor.normal_(generator=generator)
     else:
         tensor.zero_()
 

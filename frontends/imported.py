@@ -30,6 +30,7 @@ class Argument:
     source: qualified name of the parameter, buffer or constant (`layers.0.weight`); of a user input, PyTorch's name
     leaf:   place of a user input among the leaves of (args, kwargs); None for the others
     value:  tensor of a parameter, buffer or constant, as the exported program holds it; None for user inputs
+    placeholders: inputs of the exported graph that it stands for; several when modules share a parameter
     """
 
     name: str
@@ -38,6 +39,7 @@ class Argument:
     type: TensorType
     leaf: int | None
     value: torch.Tensor | None
+    placeholders: tuple[str, ...]
 
 
 class ResultKind(Enum):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import torch
@@ -18,7 +19,6 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     ModuleOp,
     StringAttr,
-    TensorType,
     UnitAttr,
     f64,
     i1,
@@ -124,15 +124,16 @@ class _Importer:
 
     def arguments(self) -> tuple[Argument, ...]:
         """Make the block's arguments; constants among the user's inputs (None, numbers) are none."""
-        placeholders = {node.name: node for node in self.exported.graph.nodes if node.op == "placeholder"}
-        found: list[tuple[torch.fx.Node, ArgumentKind, str, TensorType, int | None]] = []
+        nodes = {node.name: node for node in self.exported.graph.nodes if node.op == "placeholder"}
+        found: list[Argument] = []
+        shared: dict[int, int] = {}  # id of a parameter's tensor to its place in `found`
         leaf = -1
         for spec in self.exported.graph_signature.input_specs:
             kind = _ARGUMENT_KINDS.get(spec.kind)
             leaf += kind is ArgumentKind.USER_INPUT
             if isinstance(spec.arg, ConstantArgument):
                 continue
-            node = placeholders[spec.arg.name]
+            node = nodes[spec.arg.name]
             source = spec.target or node.name
             if kind is None or not isinstance(spec.arg, TensorArgument):
                 what = spec.kind.name.lower().replace("_", " ")
@@ -143,26 +144,28 @@ class _Importer:
             except UnsupportedError as error:
                 self.problem(node, f"argument {source}", str(error))
                 continue
+            value = None if kind is ArgumentKind.USER_INPUT else self.held_tensor(source)
+            if kind is ArgumentKind.PARAMETER and id(value) in shared:
+                first = found[shared[id(value)]]
+                found[shared[id(value)]] = replace(first, placeholders=(*first.placeholders, node.name))
+                continue
+            shared[id(value)] = len(found)
             place = leaf if kind is ArgumentKind.USER_INPUT else None
-            found.append((node, kind, source, type, place))
+            found.append(Argument(source, kind, source, type, place, value, (node.name,)))
         classes = self.module_classes()
-        names = unique_identifiers([readable_name(source, classes) for _, _, source, _, _ in found])
-        arguments: list[Argument] = []
-        for name, (node, kind, source, type, place) in zip(names, found, strict=True):
-            value = self.block.insert_arg(type, len(self.block.args))
+        names = unique_identifiers([readable_name(argument.source, classes) for argument in found])
+        for name, argument in zip(names, found, strict=True):
+            value = self.block.insert_arg(argument.type, len(self.block.args))
             value.name_hint = name
-            self.values[node] = [value]
-            arguments.append(Argument(name, kind, source, type, place, self.held_tensor(kind, source)))
-        return tuple(arguments)
+            self.values |= {nodes[placeholder]: [value] for placeholder in argument.placeholders}
+        return tuple(replace(argument, name=name) for name, argument in zip(names, found, strict=True))
 
     def module_classes(self) -> dict[str, str]:
         """The class of each module that calls an operation, by the module's qualified name."""
         return {name: kind for node in self.exported.graph.nodes for name, kind in node_modules(node).items()}
 
-    def held_tensor(self, kind: ArgumentKind, source: str) -> torch.Tensor | None:
+    def held_tensor(self, source: str) -> torch.Tensor:
         """The tensor that the exported program holds for a parameter, buffer or constant."""
-        if kind is ArgumentKind.USER_INPUT:
-            return None
         tensor = self.exported.state_dict.get(source, self.exported.constants.get(source))
         assert isinstance(tensor, torch.Tensor)
         return tensor

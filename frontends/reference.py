@@ -11,6 +11,8 @@ import torch.fx
 from torch.export.graph_signature import ConstantArgument
 from torch.utils._pytree import tree_map
 
+from .imported import Argument
+
 ROUNDED = (torch.float16, torch.bfloat16)
 
 
@@ -41,17 +43,24 @@ def _widened(value: Any) -> Any:
     return value
 
 
-def run_in_float64(core: torch.export.ExportedProgram, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-    """The results of the imported function on `inputs` (its arguments in order), computed in float64.
+def run_in_float64(
+    core: torch.export.ExportedProgram, arguments: Sequence[Argument], inputs: Sequence[torch.Tensor]
+) -> list[torch.Tensor]:
+    """The results of the imported function on `inputs`, computed in float64.
 
-    core: the decomposed program that was imported
+    core:      the decomposed program that was imported
+    arguments: those of the imported function, to which `inputs` are the values
     """
-    remaining = iter(inputs)
-    specs = core.graph_signature.input_specs
-    arguments = [
-        spec.arg.value if isinstance(spec.arg, ConstantArgument) else _widened(next(remaining).clone())
-        for spec in specs
-    ]
+    values: dict[str, Any] = {
+        placeholder: _widened(value.clone())
+        for argument, value in zip(arguments, inputs, strict=True)
+        for placeholder in argument.placeholders
+    }
+    for spec in core.graph_signature.input_specs:
+        if isinstance(spec.arg, ConstantArgument):
+            values[spec.arg.name] = spec.arg.value
     with torch.no_grad():
-        outputs = _InFloat64(core.graph_module).run(*arguments)
+        outputs = _InFloat64(core.graph_module).run(
+            *(values[spec.arg.name] for spec in core.graph_signature.input_specs)
+        )
     return [output for output in outputs if isinstance(output, torch.Tensor)]
