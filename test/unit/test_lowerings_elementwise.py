@@ -288,3 +288,6 @@ def test_other_integer_forms() -> None:
     for overload in (aten.bitwise_left_shift, aten.bitwise_right_shift):
         check(overload.Scalar_Tensor, 6, x.abs())
         check(overload.Tensor_Scalar, x, 2)
+    for overload in (aten.__lshift__, aten.__rshift__):
+        check(overload.Scalar, x, 2)
+        check(overload.Tensor, x, x.abs())

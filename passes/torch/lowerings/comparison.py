@@ -29,22 +29,33 @@ def logical(b: Lowering, self: Tensor, other: Tensor) -> Tensor:
     return bool_tensor(self).alu(_LOGICAL[b.op.overload.data], bool_tensor(other))
 
 
-_BITWISE = {
-    "bitwise_and": "and",
-    "bitwise_or": "or",
-    "bitwise_xor": "xor",
-    "bitwise_left_shift": "shl",
-    "bitwise_right_shift": "shr",
-}
-_SCALAR_TENSOR = [f"{name}.Scalar_Tensor" for name in _BITWISE]
-_TENSOR_SCALAR = [f"{name}.{'Tensor_Scalar' if name.endswith('_shift') else 'Scalar'}" for name in _BITWISE]
+_BITWISE = {"bitwise_and": "and", "bitwise_or": "or", "bitwise_xor": "xor"}
+_SHIFTS = {"bitwise_left_shift": "shl", "bitwise_right_shift": "shr", "__lshift__": "shl", "__rshift__": "shr"}
 
 
-@lowering(*(f"{name}.Tensor" for name in _BITWISE), *_TENSOR_SCALAR, *_SCALAR_TENSOR)
+@lowering(*(f"{name}.{kind}" for name in _BITWISE for kind in ("Tensor", "Scalar", "Scalar_Tensor")))
 def bitwise(b: Lowering, self: Operand, other: Operand) -> Tensor:
     name, _, _ = b.op.overload.data.partition(".")
     x, y = b.operands([self, other], b.element)
     return x.alu(_BITWISE[name], y)
+
+
+@lowering(
+    "bitwise_left_shift.Tensor",
+    "bitwise_left_shift.Tensor_Scalar",
+    "bitwise_left_shift.Scalar_Tensor",
+    "bitwise_right_shift.Tensor",
+    "bitwise_right_shift.Tensor_Scalar",
+    "bitwise_right_shift.Scalar_Tensor",
+    "__lshift__.Tensor",
+    "__lshift__.Scalar",
+    "__rshift__.Tensor",
+    "__rshift__.Scalar",
+)
+def shift(b: Lowering, self: Operand, other: Operand) -> Tensor:
+    name, _, _ = b.op.overload.data.partition(".")
+    x, y = b.operands([self, other], b.element)
+    return x.alu(_SHIFTS[name], y)
 
 
 @lowering("maximum", "minimum")
