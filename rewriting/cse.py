@@ -58,7 +58,7 @@ class _Sweep:
         """Equal for ops that give the same results; None for those that are left alone."""
         cls = type(op)
         operands = op._operands  # pyright: ignore[reportPrivateUsage]  # the view costs twice as much
-        # Values are equal when they are the same, and none comes into being here: their ids say as much and hash faster.
+        # Equal values are the same, and no new ones come into being here: ids say as much, and hash faster.
         if not is_pure(cls) and not (issubclass(cls, READS) and self._reads_constant_memory(operands[0])):
             return None
         if issubclass(cls, AluOp) and not op.attributes:  # the operands' types say the result's

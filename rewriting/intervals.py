@@ -108,9 +108,7 @@ class IntervalAnalysis:
         return known[id(value)]
 
 
-def _apply(
-    transfer: Transfer, op: Operation, operands: Sequence[Interval | None], limits: Interval
-) -> Interval:
+def _apply(transfer: Transfer, op: Operation, operands: Sequence[Interval | None], limits: Interval) -> Interval:
     """The interval of the result, within the limits of its type."""
     numbers = [operand for operand in operands if operand is not None]
     if len(numbers) < len(operands):  # a float among them

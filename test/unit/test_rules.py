@@ -49,7 +49,6 @@ from uop.passes.uop.rules.casts import is_same_type
 from uop.passes.uop.rules.folding import INTEGER_FUNCTIONS, evaluate_constant
 from uop.rewriting.builder import Builder
 from uop.rewriting.driver import rewrite
-from uop.rewriting.matcher import kind_of
 from uop.rewriting.patterns import (
     FLOAT,
     INDEX,
@@ -66,6 +65,7 @@ from uop.rewriting.patterns import (
     variables,
 )
 from uop.rewriting.rules import Rules
+from uop.rewriting.values import kind_of
 from uop.rewriting.vocabulary import (
     abs,
     add,

@@ -11,9 +11,9 @@ from ....dialects.semantics import ALU, Semantics, evaluate, numpy_dtype
 from ....dialects.types import element_of, is_float
 from ....dialects.uop import AluOp
 from ....rewriting.driver import RewriteBuilder
-from ....rewriting.matcher import number_of
 from ....rewriting.patterns import Rule, constants
 from ....rewriting.rules import Rules
+from ....rewriting.values import number_of
 from ....rewriting.vocabulary import ALU_PATTERNS
 
 EXACT = (

@@ -7,9 +7,9 @@ from xdsl.ir import Operation, SSAValue
 from ....dialects import tile
 from ....dialects.uop import LoadOp, StoreOp
 from ....rewriting.driver import RewriteBuilder
-from ....rewriting.matcher import number_of
 from ....rewriting.patterns import OpPattern
 from ....rewriting.rules import Rules
+from ....rewriting.values import number_of
 from ....rewriting.vocabulary import load, store
 
 read = OpPattern("read", tile.ReadOp)
