@@ -18,8 +18,8 @@ class AtenOp(IRDLOperation):
 
     overload: name without `aten.` and without `.default`.
     operands: its tensors, in schema order; a list of tensors stands as one operand after the other.
-    arguments: its other arguments by schema name. In the place of a tensor argument that is a Python scalar stands
-      the scalar; in the place of a list of tensors, their number, or, where some may be absent, which of them are there;
+    arguments: its other arguments by schema name. In the place of a tensor argument that is a Python scalar stands the
+      scalar; in the place of a list of tensors, their number, or, where some may be absent, which of them are there;
       in the place of an absent tensor in front of another, a unit.
     results: its tensors.
     """
