@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from .fma import fma_f32, fma_f64, fma_f64_odd, two_product
+from .fma import fma_f32, fma_f64, fma_f64_odd
 from .formats import (
     DECODE,
     ENCODE,
@@ -37,16 +37,18 @@ def add(a: Array, b: Array, mode: str) -> Array:
         return a + b
     if a.dtype == np.float32:
         return narrow(round_to_odd_sum(a.astype(np.float64), b.astype(np.float64)), mode)
-    return step(*two_sum(a, b), mode)
+    total, error = two_sum(a, b)
+    overflows = np.isinf(total) & np.isfinite(a) & np.isfinite(b)
+    return step(total, np.where(overflows, -total, error), mode)
 
 
 def multiply(a: Array, b: Array, mode: str) -> Array:
-    """a * b in f32 or f64, in a rounding mode (f64 modes are exact while the product's error is normal)."""
+    """a * b in f32 or f64, in a rounding mode."""
     if mode == "rn":
         return a * b
     if a.dtype == np.float32:
         return narrow(np.multiply(a, b, dtype=np.float64), mode)
-    return step(*two_product(a, b), mode)
+    return fma_f64(a, b, np.full(1, -0.0), mode)  # adding -0 keeps the sign of a zero
 
 
 def minimum(a: Array, b: Array) -> Array:

@@ -190,7 +190,7 @@ def _scalar_bytes(value: Any, formal: Variable, what: str) -> bytes:
         return scalar.tobytes()  # also a 16-bit float for a parameter of untyped bits
     if scalar.dtype.kind == "f":
         raise TypeError(f"{what} is a {formal.type} parameter; {value!r} is not an integer")
-    number, bits = int(value), 8 * formal.size
+    number, bits = int(scalar), 8 * formal.size
     if not -(1 << (bits - 1)) <= number < 1 << bits:
         raise TypeError(f"{what} is a {formal.type} parameter; {number} does not fit")
     return (number & (1 << bits) - 1).to_bytes(formal.size, "little")

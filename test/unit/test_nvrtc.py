@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -100,11 +101,15 @@ def test_import_loads_nothing():
 
 
 def test_missing_wheel(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(nvrtc, "_wheel_folders", lambda: [])
-    nvrtc._library.cache_clear()
+    def no_folders() -> list[Path]:
+        return []
+
+    monkeypatch.setattr(nvrtc, "_wheel_folders", no_folders)
+    load = nvrtc._library  # pyright: ignore[reportPrivateUsage] # its cache is in the way here
+    load.cache_clear()
     try:
         assert not nvrtc.is_available()
         with pytest.raises(NvrtcNotFoundError, match=r"pip install 'uop\[cuda\]'"):
             compile_cuda(ADD + "// not cached\n")
     finally:
-        nvrtc._library.cache_clear()
+        load.cache_clear()

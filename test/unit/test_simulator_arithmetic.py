@@ -1,7 +1,9 @@
 """Every arithmetic PTX operation of the simulator against exact Python arithmetic."""
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +17,7 @@ from uop.runtime.simulator.ptx import Immediate, Instruction, Pair
 SPECIAL_FLOATS = [0.0, -0.0, 1.0, -1.5, math.inf, -math.inf, math.nan, 1e-40, -1e-45, 3.4e38, -65504.0, 2.0**-24]
 
 
-def compute(opcode: str, *values, has_pair: bool = False, immediates: tuple[int, ...] = ()):
+def compute(opcode: str, *values: Any, has_pair: bool = False, immediates: tuple[int, ...] = ()) -> Any:
     """Apply an operation to numpy values, as the simulator does."""
     name, *modifiers = opcode.split(".")
     destination = Pair(None, None) if has_pair else None
@@ -33,11 +35,11 @@ def wrap(value: int, type_: str) -> int:
     return value - (1 << bits) if type_[0] == "s" and value >> (bits - 1) else value
 
 
-def array(value: int, type_: str):
+def array(value: int, type_: str) -> Any:
     return np.array([wrap(value, type_)], formats.view_dtype(type_))
 
 
-def integers_of(type_: str):
+def integers_of(type_: str) -> st.SearchStrategy[int]:
     bits = int(type_[1:])
     edges = [0, 1, 2, -1, -2, 1 << (bits - 1), (1 << (bits - 1)) - 1, 0x55555555, 31, 32, 33]
     anything = st.integers(0, (1 << bits) - 1) | st.sampled_from(edges) | st.integers(-100, 100)
@@ -50,7 +52,7 @@ def truncated(a: int, b: int) -> int:
 
 
 INTEGER_TYPES = ["s16", "u16", "s32", "u32", "s64", "u64"]
-BINARY = {
+BINARY: dict[str, Callable[[int, int], int]] = {
     "add": lambda a, b: a + b,
     "sub": lambda a, b: a - b,
     "mul.lo": lambda a, b: a * b,
@@ -64,7 +66,7 @@ BINARY = {
 @pytest.mark.parametrize("type_", INTEGER_TYPES)
 @pytest.mark.parametrize("opcode", BINARY)
 def test_integer_binary(opcode: str, type_: str):
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=40, deadline=None)
     @given(integers_of(type_), integers_of(type_))
     @example(wrap(1 << (int(type_[1:]) - 1), type_), wrap(-1, type_))
     def check(a: int, b: int):
@@ -78,7 +80,7 @@ def test_integer_binary(opcode: str, type_: str):
 def test_multiply_high_and_wide(type_: str):
     bits = int(type_[1:])
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=40, deadline=None)
     @given(integers_of(type_), integers_of(type_), integers_of(type_))
     def check(a: int, b: int, c: int):
         operands = array(a, type_), array(b, type_)
@@ -98,7 +100,7 @@ def test_multiply_high_and_wide(type_: str):
 def test_shifts(type_: str):
     bits = int(type_[1:])
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=40, deadline=None)
     @given(integers_of(type_), st.integers(0, 70) | st.just(0xFFFFFFFF))
     def check(a: int, amount: int):
         by = np.array([amount], np.uint32)
@@ -147,7 +149,7 @@ def test_bit_fields(type_: str):
 
 @pytest.mark.parametrize("bits", [32, 64])
 def test_bit_counts(bits: int):
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=40, deadline=None)
     @given(integers_of(f"u{bits}"))
     def check(a: int):
         value = array(a, f"u{bits}")
@@ -167,7 +169,7 @@ def test_bit_counts(bits: int):
     check()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(integers_of("u32"), integers_of("u32"), integers_of("u32"), st.integers(0, 255))
 def test_logic_and_bytes(a: int, b: int, c: int, table: int):
     values = [array(value, "u32") for value in (a, b, c)]
@@ -189,33 +191,29 @@ def test_logic_and_bytes(a: int, b: int, c: int, table: int):
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(*[st.integers(0, (1 << 128) - 1)] * 3)
 def test_carry_chains(a: int, b: int, c: int):
-    def words(value: int):
+    def words(value: int) -> list[Any]:
         return [np.array([value >> 32 * i & 0xFFFFFFFF], np.uint32) for i in range(4)]
 
-    def number(parts) -> int:
+    def number(parts: list[Any]) -> int:
         return sum(int(part[0]) << 32 * i for i, part in enumerate(parts))
 
     for first, rest, expected in (("add.cc", "addc.cc", a + b), ("sub.cc", "subc.cc", a - b)):
-        parts, carry = [], None
+        parts: list[Any] = []
+        carry: Any = None
         for x, y in zip(words(a), words(b), strict=True):
-            value, carry = compute(f"{first}.u32", x, y) if carry is None else compute_carry(f"{rest}.u32", x, y, carry)
+            value, carry = compute(f"{first}.u32", x, y) if carry is None else compute(f"{rest}.u32", x, y, carry)
             parts.append(value)
         assert number(parts) == expected & (1 << 128) - 1
         assert bool(carry[0]) == (not 0 <= expected < 1 << 128)
     # 32 x 32 + 64 bits, as the argument reduction of sin does.
     x, y = words(a)[0], words(b)[0]
     low, carry = compute("mad.lo.cc.u32", x, y, words(c)[0])
-    high = compute_carry("madc.hi.u32", x, y, words(c)[1], carry)
+    high = compute("madc.hi.u32", x, y, words(c)[1], carry)
     expected = int(x[0]) * int(y[0]) + (c & (1 << 64) - 1)
     assert number([low, high]) == expected & (1 << 64) - 1
-
-
-def compute_carry(opcode: str, *values):
-    """An operation whose last operand is the carry flag."""
-    return compute(opcode, *values)
 
 
 # -- floats -----------------------------------------------------------------------------------------------------
@@ -250,24 +248,23 @@ def round_exact(value: Fraction, type_: str, mode: str = "rn") -> Fraction | flo
     return result
 
 
-def decode(bits, type_: str) -> float:
+def decode(bits: Any, type_: str) -> float:
     """The one value of an array of a format."""
     if type_ in formats.DECODE:
         return float(formats.DECODE[type_](np.asarray(bits))[0])
     return float(bits[0])
 
 
-def encode(value: float, type_: str):
+def encode(value: float, type_: str) -> Any:
     with np.errstate(all="ignore"):
         if type_ in formats.ENCODE:
             return formats.ENCODE[type_](np.array([value], np.float32))
         return np.array([value], formats.view_dtype(type_))
 
 
-def floats_of(type_: str):
+def floats_of(type_: str) -> st.SearchStrategy[float]:
     """Values of a format: of all sizes, near ties, special."""
-    width = {"f16": 16, "bf16": 32, "f32": 32, "f64": 64}[type_]
-    plain = st.floats(width=width)
+    plain = {"f16": st.floats(width=16), "f64": st.floats()}.get(type_, st.floats(width=32))
     small = st.integers(-4096, 4096).map(lambda n: n / 64)
     powers = st.tuples(st.integers(-150, 127), st.sampled_from([1, -1, 1.5, 1 + 2**-23])).map(
         lambda t: t[1] * 2.0 ** t[0]
@@ -293,7 +290,7 @@ def check_exactly(opcode: str, type_: str, operands: list[float], exact: Fractio
 
 @pytest.mark.parametrize("type_", FORMATS)
 def test_float_operations_round_once(type_: str):
-    @settings(max_examples=300, deadline=None)
+    @settings(max_examples=150, deadline=None)
     @given(floats_of(type_), floats_of(type_), floats_of(type_))
     @example(1.0 + 2**-10, 1.0 + 2**-10, 2.0**-24)
     @example(0.0, 3.0, -0.0)
@@ -325,13 +322,16 @@ def encode_back(value: float, type_: str) -> float:
 def test_rounding_modes(type_: str, mode: str):
     @settings(max_examples=150, deadline=None)
     @given(floats_of(type_), floats_of(type_), floats_of(type_))
+    @example(2.0**1023, 2.0**1023, 0.0)
+    @example(-(2.0**127), -(2.0**127), 1.0)
+    @example(2.0**-1000, 3 * 2.0**-75, 0.0)
     def check(a: float, b: float, c: float):
+        a, b, c = (encode_back(value, type_) for value in (a, b, c))
         if not all(map(math.isfinite, (a, b, c))):
             return
         x, y, z = map(Fraction, (a, b, c))
         check_exactly(f"add.{mode}", type_, [a, b], x + y, mode)
-        if type_ == "f32" or 1e-200 < abs(a * b) < 1e200:
-            check_exactly(f"mul.{mode}", type_, [a, b], x * y, mode)
+        check_exactly(f"mul.{mode}", type_, [a, b], x * y, mode)
         check_exactly(f"fma.{mode}", type_, [a, b, c], x * y + z, mode)
 
     check()
@@ -358,7 +358,7 @@ def test_min_max(type_: str):
                         assert math.copysign(1, actual) == math.copysign(1, expected)
 
 
-COMPARE = {
+COMPARE: dict[str, Callable[[float, float], bool]] = {
     "eq": lambda a, b: a == b,
     "lt": lambda a, b: a < b,
     "le": lambda a, b: a <= b,
@@ -409,14 +409,18 @@ def test_flush_and_saturate():
     assert compute("cvt.sat.f32.f32", values).tolist() == [0.0, 0.25, 1.0, 0.0]
 
 
-APPROXIMATE = {
+def reciprocal_sqrt(x: Any) -> Any:
+    return 1 / np.sqrt(x)
+
+
+APPROXIMATE: dict[str, tuple[Callable[..., Any], float, float]] = {
     "ex2.approx.f32": (np.exp2, -20, 20),
     "lg2.approx.f32": (np.log2, 1e-3, 1e6),
     "sin.approx.f32": (np.sin, -3, 3),
     "cos.approx.f32": (np.cos, -3, 3),
     "tanh.approx.f32": (np.tanh, -9, 9),
     "rcp.approx.f32": (np.reciprocal, 1e-3, 1e3),
-    "rsqrt.approx.f32": (lambda x: 1 / np.sqrt(x), 1e-3, 1e3),
+    "rsqrt.approx.f32": (reciprocal_sqrt, 1e-3, 1e3),
     "sqrt.approx.f32": (np.sqrt, 1e-3, 1e3),
 }
 
@@ -461,7 +465,7 @@ def test_every_f16_and_bf16_value():
 @pytest.mark.parametrize("mode", ["rn", "rz", "rm", "rp"])
 @pytest.mark.parametrize(("to", "source"), [("f16", "f32"), ("bf16", "f32"), ("f32", "f64"), ("f16", "f64")])
 def test_narrowing(to: str, source: str, mode: str):
-    @settings(max_examples=200, deadline=None)
+    @settings(max_examples=100, deadline=None)
     @given(floats_of(source) | floats_of("f16"))
     @example(1 + 2**-11)
     @example(1 + 3 * 2**-11)

@@ -1,5 +1,7 @@
 """Counters against numbers counted by hand."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ from uop.runtime.nvrtc import compile_cuda
 from uop.runtime.simulator import Counters, simulate
 
 
-def run(source: str, grid, block, *arguments, **options) -> Counters:
+def run(source: str, grid: Any, block: Any, *arguments: Any, **options: Any) -> Counters:
     """Compile a CUDA kernel and simulate it."""
     return simulate(compile_cuda(source, "compute_80").ptx, grid, block, arguments, source=source, **options)
 
@@ -200,7 +202,7 @@ def test_counts_do_not_depend_on_chunks_or_checks():
         .replace("out[", "out[blockIdx.x * 1024 + ")
     )
     values = np.arange(4 * 1024).astype(np.float32)
-    results = []
+    results: list[Counters] = []
     for options in ({}, {"chunk_lanes": 256}, {"chunk_lanes": 600, "check_races": False}):
         out = np.zeros_like(values)
         results.append(run(source, 4, (32, 8), out, values, **options))

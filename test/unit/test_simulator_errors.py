@@ -1,13 +1,15 @@
 """Planted bugs: each must be reported, at its line, and the kernel without the bug must pass."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from uop.runtime.nvrtc import compile_cuda
-from uop.runtime.simulator import SimulationError, UnsupportedPtxError, simulate
+from uop.runtime.simulator import Counters, SimulationError, UnsupportedPtxError, simulate
 
 
-def run(source: str, grid, block, *arguments, **options):
+def run(source: str, grid: Any, block: Any, *arguments: Any, **options: Any) -> Counters:
     """Compile a CUDA kernel and simulate it."""
     return simulate(compile_cuda(source, "compute_80").ptx, grid, block, arguments, source=source, **options)
 
@@ -19,7 +21,9 @@ def line_of(source: str, marker: str = "// BUG") -> int:
     return lines[0]
 
 
-def fails(source: str, grid, block, *arguments, kind: str, marker: str = "// BUG", **options) -> str:
+def fails(
+    source: str, grid: Any, block: Any, *arguments: Any, kind: str, marker: str = "// BUG", **options: Any
+) -> str:
     """Run a kernel that must fail in the marked line, and return the message."""
     with pytest.raises(SimulationError, match=kind) as caught:
         run(source, grid, block, *arguments, **options)

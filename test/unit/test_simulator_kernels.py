@@ -1,22 +1,26 @@
 """CUDA kernels, compiled by NVRTC and simulated, against numpy."""
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
 from uop.runtime.nvrtc import compile_cuda
-from uop.runtime.simulator import simulate
+from uop.runtime.simulator import Counters, simulate
 
 HEADERS = "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n"
 
 
-def run(source: str, grid, block, *arguments, arch: str = "compute_80", **options):
+def run(source: str, grid: Any, block: Any, *arguments: Any, arch: str = "compute_80", **options: Any) -> Counters:
     """Compile a CUDA kernel and simulate it."""
     return simulate(compile_cuda(source, arch).ptx, grid, block, arguments, source=source, **options)
 
 
-def elementwise(expression: str, *inputs, c_type: str, out: str | None = None, out_dtype=None, arch="compute_80"):
+def elementwise(
+    expression: str, *inputs: Any, c_type: str, out: str | None = None, out_dtype: Any = None, arch: str = "compute_80"
+) -> Any:
     """out[i] = expression of a, b, c at i."""
     names = "abc"[: len(inputs)]
     parameters = "".join(f", const {c_type}* {name}_" for name in names)
@@ -56,13 +60,13 @@ def test_integers(c_type: str):
     b[b == 0] = 1
     wide_a, wide_b = a.astype(object), b.astype(object)
 
-    def expect(values):
+    def expect(values: list[int]) -> Any:
         return np.array([int(v) & ((1 << 64) - 1) for v in values], np.uint64).astype(dtype)
 
     def divide(x: int, y: int) -> int:
         return abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
 
-    def both(function):
+    def both(function: Callable[[int, int], int]) -> Any:
         return expect([function(x, y) for x, y in zip(wide_a, wide_b, strict=True)])
 
     assert (elementwise("a + b", a, b, c_type=c_type) == both(lambda x, y: x + y)).all()
@@ -86,7 +90,36 @@ def test_bool():
     assert (elementwise("a != b", a, b, c_type="bool") == (a ^ b)).all()
 
 
-UNARY = {
+def reciprocal(x: Any) -> Any:
+    return 1 / x
+
+
+def reciprocal_sqrt(x: Any) -> Any:
+    return 1 / np.sqrt(x)
+
+
+def sine_of_millions(x: Any) -> Any:
+    """The argument is rounded to f32 before."""
+    return np.sin((x.astype(np.float32) * np.float32(1e6)).astype(np.float64))
+
+
+def third(x: Any) -> Any:
+    return x / 3.0
+
+
+def power_17(x: Any) -> Any:
+    return np.abs(x) ** 1.7
+
+
+def power_17_f32(x: Any) -> Any:
+    return np.abs(x) ** float(np.float32(1.7))
+
+
+def sine_of_trillions(x: Any) -> Any:
+    return np.sin(x * 1e12)
+
+
+UNARY: dict[str, tuple[Callable[..., Any], float, float, int]] = {
     # expression: (numpy function, low, high, greatest error in units in the last place, for f32 and for f64)
     "expf(a)": (np.exp, -80, 80, 2),
     "exp2f(a)": (np.exp2, -100, 100, 2),
@@ -97,15 +130,15 @@ UNARY = {
     "log10f(a)": (np.log10, 1e-6, 1e6, 2),
     "sinf(a)": (np.sin, -100, 100, 2),
     "cosf(a)": (np.cos, -100, 100, 2),
-    "sinf(a * 1e6f)": (lambda x: np.sin((x.astype(np.float32) * np.float32(1e6)).astype(np.float64)), -1000, 1000, 2),
+    "sinf(a * 1e6f)": (sine_of_millions, -1000, 1000, 2),
     "tanf(a)": (np.tan, -1.5, 1.5, 4),
     "tanhf(a)": (np.tanh, -10, 10, 2),
     "sinhf(a)": (np.sinh, -10, 10, 3),
     "asinf(a)": (np.arcsin, -1, 1, 4),
     "atanf(a)": (np.arctan, -50, 50, 2),
     "sqrtf(a)": (np.sqrt, 0, 1e6, 0),
-    "rsqrtf(a)": (lambda x: 1 / np.sqrt(x), 1e-3, 1e6, 2),
-    "1.0f / a": (lambda x: 1 / x, 1e-3, 1e3, 0),
+    "rsqrtf(a)": (reciprocal_sqrt, 1e-3, 1e6, 2),
+    "1.0f / a": (reciprocal, 1e-3, 1e3, 0),
     "erff(a)": (np.vectorize(math.erf), -4, 4, 2),
     "erfcf(a)": (np.vectorize(math.erfc), -4, 4, 5),
     "lgammaf(a)": (np.vectorize(math.lgamma), 0.5, 0.9, 6),
@@ -116,18 +149,18 @@ UNARY = {
     "rintf(a)": (np.rint, -100, 100, 0),
     "fabsf(a)": (np.abs, -100, 100, 0),
     "cbrtf(a)": (np.cbrt, -100, 100, 2),
-    "powf(fabsf(a), 1.7f)": (lambda x: np.abs(x) ** float(np.float32(1.7)), -100, 100, 4),
+    "powf(fabsf(a), 1.7f)": (power_17_f32, -100, 100, 4),
     "exp(a)": (np.exp, -300, 300, 1),
     "log(a)": (np.log, 1e-6, 1e6, 1),
     "sin(a)": (np.sin, -100, 100, 2),
-    "sin(a * 1e12)": (lambda x: np.sin(x * 1e12), 1, 1000, 2),
+    "sin(a * 1e12)": (sine_of_trillions, 1, 1000, 2),
     "tanh(a)": (np.tanh, -10, 10, 2),
     "sqrt(a)": (np.sqrt, 0, 1e6, 0),
-    "rsqrt(a)": (lambda x: 1 / np.sqrt(x), 1e-3, 1e6, 2),
-    "1.0 / a": (lambda x: 1 / x, 1e-3, 1e3, 0),
-    "a / 3.0": (lambda x: x / 3.0, -1e3, 1e3, 0),
+    "rsqrt(a)": (reciprocal_sqrt, 1e-3, 1e6, 2),
+    "1.0 / a": (reciprocal, 1e-3, 1e3, 0),
+    "a / 3.0": (third, -1e3, 1e3, 0),
     "erf(a)": (np.vectorize(math.erf), -4, 4, 3),
-    "pow(fabs(a), 1.7)": (lambda x: np.abs(x) ** 1.7, -100, 100, 2),
+    "pow(fabs(a), 1.7)": (power_17, -100, 100, 2),
     "floor(a)": (np.floor, -100, 100, 0),
 }
 
@@ -216,10 +249,10 @@ def test_half_precision():
 
 @pytest.mark.parametrize("arch", ["compute_80", "compute_90"])
 def test_bfloat16(arch: str):
-    def values(encoded):
+    def values(encoded: Any) -> Any:
         return (encoded.astype(np.uint32) << np.uint32(16)).view(np.float32)
 
-    def rounded(x):
+    def rounded(x: Any) -> Any:
         """float32 to the nearest bf16, ties to even, by hand."""
         u = x.astype(np.float32).view(np.uint32).astype(np.uint64)
         return np.where(np.isnan(x), 0x7FFF, (u + 0x7FFF + ((u >> 16) & 1)) >> 16).astype(np.uint16)
@@ -228,7 +261,7 @@ def test_bfloat16(arch: str):
     other = np.random.default_rng(5).permutation(bits)
     a, b = values(bits), values(other)
 
-    def same(x, y):
+    def same(x: Any, y: Any) -> bool:
         return np.array_equal(values(x), values(y), equal_nan=True)
 
     with np.errstate(all="ignore"):
@@ -485,7 +518,7 @@ extern "C" __global__ void k(unsigned* out, const int* in) {
     run(source, 1, 64, out, v)
     rows, lane = v.reshape(2, 32), np.arange(32)
 
-    def bits(flags) -> np.ndarray:
+    def bits(flags: Any) -> Any:
         return np.repeat((flags.reshape(2, 32).astype(np.uint64) << lane.astype(np.uint64)).sum(1), 32)
 
     assert (out[0] == bits(v > 0)).all()
@@ -588,7 +621,7 @@ def test_tensor_core(type_: str):
     rng = np.random.default_rng(0)
     a, b = rng.integers(-8, 8, (3, 16, 16)).astype(np.float32), rng.integers(-8, 8, (3, 16, 8)).astype(np.float32)
 
-    def encode(x):
+    def encode(x: Any) -> Any:
         return x.astype(np.float16).view(np.uint16) if type_ == "f16" else (x.view(np.uint32) >> 16).astype(np.uint16)
 
     d = np.zeros((3, 16, 8), np.float32)

@@ -1,5 +1,7 @@
 """PTX written by hand: syntax and instructions that NVRTC seldom emits."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -34,7 +36,7 @@ def kernel(body: str, parameters: str = ".param .u64 out", module: str = "") -> 
 """
 
 
-def run(body: str, *more, threads: int = 64, **options):
+def run(body: str, *more: Any, threads: int = 64, **options: Any) -> Any:
     out = np.zeros(threads, np.uint32)
     simulate(kernel(body, **options), 1, threads, [out, *more])
     return out
