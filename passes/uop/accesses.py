@@ -33,9 +33,9 @@ from .index_algebra import ZERO, Index, IndexAlgebra
 
 
 class Condition(NamedTuple):
-    """`low ≤ index < high`; None where that side always holds."""
+    """`low ≤ value < high`; None where that side always holds."""
 
-    index: Index
+    value: Index
     low: int | None
     high: int | None
 
@@ -98,7 +98,7 @@ class Accesses:
             taken: set[int] = set()
             indices: list[Index] = []
             for d, extent in enumerate(shape_of(root.type)):
-                indices.append(ZERO if extent == 1 else self._range(root, d, taken))
+                indices.append(ZERO if extent == 1 else self.range_of(root, d, taken))
                 taken |= self.algebra.ranges(indices[-1])
             self.roots.append(Access(tuple(indices)))
             self._read(root, self.roots[-1])
@@ -111,7 +111,7 @@ class Accesses:
                 for operand, place in zip(op.operands, operands, strict=True):
                     self._read(operand, place)
 
-    def _range(self, value: SSAValue, dimension: int, taken: Container[int]) -> Index:
+    def range_of(self, value: SSAValue, dimension: int, taken: Container[int]) -> Index:
         """A range of the dimension's logical axis that is not taken: one that is there, or a new one."""
         ranges = self._ranges.setdefault(self._classes.find(value, dimension), [])
         for number in ranges:
@@ -148,7 +148,7 @@ class Accesses:
         while grown:
             grown = False
             for condition in conditions:
-                own = self.algebra.ranges(condition.index)
+                own = self.algebra.ranges(condition.value)
                 if condition not in chosen and (not own or own & ranges):
                     chosen.add(condition)
                     ranges |= own
@@ -243,12 +243,12 @@ def _reduce(plan: Accesses, op: ReduceAxisOp, access: Access) -> tuple[Access, .
     first = op.operands[0]
     shape = shape_of(first.type)
     indices = list(access.indices)
-    around = {*plan.algebra.ranges_of(indices), *plan.algebra.ranges_of(c.index for c in access.valid)}
+    around = {*plan.algebra.ranges_of(indices), *plan.algebra.ranges_of(c.value for c in access.valid)}
     bound: list[int] = []
     for axis in op.axis_list():
         if shape[axis] == 1:
             continue
-        indices[axis] = plan._range(first, axis, around)
+        indices[axis] = plan.range_of(first, axis, around)
         bound.extend(plan.algebra.ranges(indices[axis]))
         around.update(bound)
     plan.bound[op, access] = tuple(bound)

@@ -71,7 +71,7 @@ class Fusion:
                     ops.add(owner)
                     pending.append(owner)
         outputs = set(self.outputs)
-        roots = [result for result in root.results if result.first_use is not None or result in outputs]
+        roots: list[SSAValue] = [result for result in root.results if result.first_use is not None or result in outputs]
         return Cone(sorted(ops, key=self.position.__getitem__), roots, leaves)
 
     def _is_legal(self, root: Operation) -> bool:

@@ -29,7 +29,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects.types import byte_width, element_count, element_of, shape_of
 from ...dialects.uop import AluOp, ConstOp, GatherOp, IotaOp, MovementOp, ReduceAxisOp
@@ -153,11 +153,11 @@ def _find_second_space(cone: Cone, reductions: Sequence[_Reduction]) -> Violatio
     if len({reduction.space for reduction in reductions}) == 1:
         return None
     space = {reduction.op: reduction.space for reduction in reductions}
-    upstream: dict[Operation, frozenset[Operation]] = {}
+    upstream: dict[Operation | Block, frozenset[Operation | Block]] = {}
     for op in cone.ops:
         owners = [value.owner for value in op.operands if value not in cone.leaves]
-        sets = [upstream[owner] | {owner} if owner in space else upstream[owner] for owner in owners]  # pyright: ignore[reportArgumentType]
-        upstream[op] = frozenset[Operation]().union(*sets)
+        sets = [upstream[owner] | {owner} if owner in space else upstream[owner] for owner in owners]
+        upstream[op] = frozenset[Operation | Block]().union(*sets)
         if isinstance(op, ReduceAxisOp):
             for other in space:
                 if other in upstream[op] and space[other] != space[op]:

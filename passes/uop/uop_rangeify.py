@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain, count
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, LocationAttr, MemRefType, ModuleOp, TensorType
+from xdsl.dialects.builtin import ArrayAttr, LocationAttr, MemRefType, ModuleOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
@@ -117,12 +117,12 @@ class _Rangeify:
         """What must be computed before `value` at one place."""
         if isinstance(value, BlockArgument):
             conditions = self.plan.load_conditions(access, shape_of(value.type))
-            expressions = [*access.indices, *(c.index for c in conditions)]
+            expressions = [*access.indices, *(c.value for c in conditions)]
         else:
             op = value.owner
             assert isinstance(op, Operation)
             yield from zip(op.operands, self.plan.operands[op, access], strict=True)
-            expressions = [c.index for c in self.plan.padding.get((op, access), ())]
+            expressions = [c.value for c in self.plan.padding.get((op, access), ())]
             if isinstance(op, IotaOp):
                 expressions.extend(access.indices)
         for expression in expressions:
@@ -188,7 +188,7 @@ class _Rangeify:
         """Whether all conditions hold; None when there is none."""
         result: SSAValue | None = None
         for condition in conditions:
-            value = self.index(condition.index)
+            value = self.index(condition.value)
             for name, bound in (("ge", condition.low), ("lt", condition.high)):
                 if bound is not None:
                     holds = self.builder.alu(name, value, self.builder.const(bound, index))
@@ -243,6 +243,5 @@ def _location(root: SSAValue, kernel: KernelOp) -> LocationAttr:
     return root.owner.location if isinstance(root.owner, Operation) else kernel.location
 
 
-def _buffer_type(type: Attribute) -> MemRefType:
-    assert isinstance(type, TensorType)
-    return MemRefType(type.element_type, type.get_shape())
+def _buffer_type(type: Attribute) -> MemRefType[Attribute]:
+    return MemRefType(element_of(type), shape_of(type))

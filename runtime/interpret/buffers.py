@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, SSAValue
 
 from ...dialects.semantics import numpy_dtype
@@ -30,12 +29,11 @@ def check_buffers(kernel: KernelOp, buffers: Sequence[Array]) -> None:
     if len(buffers) != len(arguments):
         raise ExecutionError(f"the kernel takes {len(arguments)} buffers, not {len(buffers)}", kernel)
     for argument, buffer in zip(arguments, buffers, strict=True):
-        assert isinstance(argument.type, MemRefType)
-        expected = numpy_dtype(argument.type.element_type)
-        if buffer.shape != argument.type.get_shape() or buffer.dtype != expected:
+        expected = numpy_dtype(element_of(argument.type))
+        if buffer.shape != shape_of(argument.type) or buffer.dtype != expected:
             raise ExecutionError(
                 f"buffer %{argument.name_hint} is {buffer.dtype}{list(buffer.shape)}, "
-                f"the kernel takes {expected}{list(argument.type.get_shape())}",
+                f"the kernel takes {expected}{list(shape_of(argument.type))}",
                 kernel,
             )
 
