@@ -100,9 +100,8 @@ def compile_async_copy(linked: Linked, operands: Operands) -> Step:
 
 def _copy(linked: Linked, operands: Operands) -> Step:
     instruction = linked.instruction
-    if instruction.has("L2::cache_hint"):
-        linked.operands = linked.operands[:-1]
-    destination, source, size_operand, *rest = linked.operands
+    given = linked.operands[:-1] if instruction.has("L2::cache_hint") else linked.operands
+    destination, source, size_operand, *rest = given
     if not isinstance(size_operand, Immediate) or size_operand.value not in (4, 8, 16):
         raise UnsupportedOperandError("a size other than 4, 8 or 16")
     if instruction.has("cg") and size_operand.value != 16:

@@ -44,9 +44,9 @@ class _Records:
     """For each cell the last thread and block (both counted from 1, 0 for none), when, and by which instruction."""
 
     def __init__(self, cells: int):
-        self.threads = np.zeros(cells, np.int32)
-        self.blocks = np.zeros(cells, np.int64)
-        self.epochs = np.zeros(cells, np.int64)
+        self.threads = np.zeros(cells, np.int16)
+        self.blocks = np.zeros(cells, np.int32)
+        self.epochs = np.zeros(cells, np.int32)
         self.instructions = np.zeros(cells, np.int32)
 
     def conflicts(self, cells: Array, access: GlobalAccess) -> Array:
@@ -70,8 +70,8 @@ class _Records:
         other_block = (before != 0) & (before != access.blocks + 1)
         live = (before == access.blocks + 1) & (self.epochs[cells] == access.epoch)
         other_thread = other_block | (live & (self.threads[cells] != access.threads + 1))
-        threads = np.where(other_thread, _SEVERAL, access.threads + 1).astype(np.int32)
-        blocks = np.where(other_block, _SEVERAL, access.blocks + 1)
+        threads = np.where(other_thread, _SEVERAL, access.threads + 1).astype(np.int16)
+        blocks = np.where(other_block, _SEVERAL, access.blocks + 1).astype(np.int32)
         self.threads[cells], self.blocks[cells] = threads, blocks
         self.epochs[cells], self.instructions[cells] = access.epoch, access.instruction
         # Lanes of this instruction that touched the same cell.

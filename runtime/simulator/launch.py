@@ -19,6 +19,7 @@ from .memory import Buffer, GlobalMemory, as_bytes
 from .ptx import Variable
 
 CHUNK_LANES = 32768  # blocks run together in chunks of about so many lanes, so that registers stay in cache
+CHUNK_BYTES = 1 << 26  # of shared and local memory, with the records of the race check
 MAX_THREADS = 1024
 
 
@@ -110,7 +111,7 @@ def _run(
             buffer.shadow = GlobalShadow(len(buffer.data), code.store_granule, judges_loads=True)
     stats = [InstructionCounters(i.opcode, kind_of(i), i.line) for i in code.instructions]
     blocks = launch.grid[0] * launch.grid[1] * launch.grid[2]
-    per_chunk = max(1, chunk_lanes // launch.padded_threads)
+    per_chunk = _blocks_per_chunk(code, launch, chunk_lanes)
     epoch = 1
     with np.errstate(all="ignore"):
         for first in range(0, blocks, per_chunk):
@@ -121,6 +122,15 @@ def _run(
                 raise _explain(fault, machine, source) from None
             epoch = machine.epoch + 1
     return _Run(launch, stats, memory, arrays)
+
+
+def _blocks_per_chunk(code: Code, launch: Launch, chunk_lanes: int) -> int:
+    """As many blocks as give the lanes, but not more than their shared and local memory have room for."""
+    record_bytes = 16 if launch.check_races else 0
+    shared = launch.shared_bytes * (1 + record_bytes / code.shared_granule)
+    local = code.local_stride * launch.padded_threads
+    fitting = int(CHUNK_BYTES / max(1, shared + local))
+    return max(1, min(chunk_lanes // launch.padded_threads, fitting))
 
 
 def _dimensions(value: tuple[int, ...] | int, what: str) -> tuple[int, int, int]:
