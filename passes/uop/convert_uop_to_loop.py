@@ -157,8 +157,9 @@ class _Conversion:
         return depth
 
     def compute(self, values: Iterable[SSAValue], stack: Sequence[_Scope]) -> None:
-        """Place all that the values need and that is not there, in the order of the range form.
+        """Place all that the values need and that is not there: reductions first, each in the order of the range form.
 
+        What only follows a reduction (a residual, a bias) so stands behind it, and takes no registers during it.
         Calls itself for a reduction's elements only: as deep as reductions are nested.
         """
         needed: dict[Operation, int] = {}
@@ -173,7 +174,7 @@ class _Conversion:
             needed[op] = depth
             if not isinstance(op, ReduceOp):
                 pending.extend(op.operands)
-        for op in sorted(needed, key=self.order.__getitem__):
+        for op in sorted(needed, key=lambda op: (not isinstance(op, ReduceOp), self.order[op])):
             depth = needed[op]
             if isinstance(op, ReduceOp):
                 if op.results[0] not in stack[depth].values:  # the elements of another reduction may have needed it
