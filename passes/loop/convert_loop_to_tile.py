@@ -99,7 +99,7 @@ class _Conversion:
 
     values: value of loop form → value of tile form.
     varies: value of loop form → the axes that it varies with.
-    valid: axis that is open here and ragged → whether the position is inside.
+    valid: ragged axis → whether the position in its latest loop is inside; what varies with it stands in that loop.
     parts: (axis, place of a factor) → its `tile.axis`.
     """
 
@@ -280,7 +280,6 @@ class _Conversion:
         loops = self.open_axis(outer, op)
         builders = [outer, *(loop.builder for loop in loops)]
         self.convert(builders[-1], op.body.block.ops)
-        self.valid.pop(op.axis.axis.data, None)
         for loop, around in zip(reversed(loops), reversed(builders[:-1]), strict=True):
             loop.finish(around, None, (), ())
 
@@ -298,8 +297,6 @@ class _Conversion:
             self.convert(builder, [inner for inner in reduction.body.block.ops if inner not in reductions])
 
         elements = self.elements(builder, reductions[-1], axes)
-        for axis in axes:
-            self.valid.pop(axis, None)
         state = elements
         if loops:
             for loop in loops:

@@ -68,6 +68,11 @@ def layer_norm(x: Array, w: Array) -> Array:
     return (x - x.mean(1, keepdims=True)) / np.sqrt(x.var(1, keepdims=True) + 1e-5) * w
 
 
+def windows(x: Array) -> Array:
+    counted = np.where((np.arange(16) >= 2) & (np.arange(16) <= 11), x, 0)
+    return np.array([counted[i : i + 8].sum() for i in range(8)])
+
+
 def with_nan(x: Array) -> Array:
     """Ties in row 0, a NaN in row 1."""
     x[0, 3] = x[0, 30] = 9
@@ -115,6 +120,13 @@ EXAMPLES = {
     "int_sum": Example(lambda: [integers(-(2**31), 2**31, "int32", 6, 19)], lambda x: x.astype(np.int64).sum(1)),
     "all_positive": Example(lambda: [np.abs(random(1, 6, 19)) - 0.05], lambda x: (x > 0).all(1)),
     "two_outputs": Example(lambda: [random(1, 6, 19)], lambda x: (x * x.sum(1, keepdims=True), x.sum(1))),
+    "reduced_index": Example(
+        lambda: [random(1, 20), integers(1, 4, "int64", 6, 5)],
+        lambda table, counts: table[20 - counts.sum(1)],
+    ),
+    "convolution": Example(lambda: [random(1, 16), random(2, 6)], lambda x, w: np.convolve(x, w)[:19]),
+    "window": Example(lambda: [random(1, 16)], windows),
+    "first_columns": Example(lambda: [random(1, 8, 6)], lambda x: x[:, :4]),
     "count": Example(list, lambda: np.full(4, 21.0)),
     "constant": Example(list, lambda: np.float32(3)),
     "empty_sum": Example(lambda: [random(1, 4, 0)], lambda x: np.zeros(4)),
@@ -204,6 +216,15 @@ SCHEDULES = [
     ("all_positive", "i = 6 thread, k = 20 register"),
     ("two_outputs", "i = 6 block, j = 8 thread * 3 register"),
     ("two_outputs", "i = 3 block * 2 register, j = 2 loop * 10 thread"),
+    ("reduced_index", "i = 2 block * 4 thread, k = 2 loop * 3 loop"),
+    ("reduced_index", "i = 4 loop * 2 register, k = 8 thread"),
+    ("convolution", "i = 4 block * 5 thread, k = 3 loop * 2 loop, stage = [%x, %w]"),
+    ("convolution", "i = 5 thread * 4 register, k = 2 loop * 2 register * 2 loop, stage = [%x buffers 2]"),
+    ("convolution", "i = 2 loop * 10 thread, k = 6 loop, stage = [%w, %x]"),
+    ("window", "i = 2 block * 4 thread, k = 4 loop * 2 loop, stage = [%x]"),
+    ("window", "i = 2 thread * 4 register, k = 3 loop * 3 loop, stage = [%x]"),
+    ("first_columns", "i = 8 thread, j = 4 register"),
+    ("first_columns", "i = 3 block * 3 thread, j = 4 register"),
     ("count", "i = 4 thread, k = 2 loop * 3 register * 4 thread"),
     ("count", "i = 4 block, k = 32 lane"),
     ("count", "i = 4 block, k = 21 register"),
@@ -331,6 +352,9 @@ RANDOMLY_SCHEDULED = (
     "gather",
     "two_outputs",
     "half_matmul",
+    "reduced_index",
+    "convolution",
+    "window",
 )
 
 
@@ -343,7 +367,7 @@ def test_random_schedules(name: str, data: st.DataObject) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", RANDOMLY_SCHEDULED)
-@settings(max_examples=150, deadline=None, database=None)
+@settings(max_examples=50, deadline=None, database=None)
 @given(data=st.data())
 def test_many_random_schedules(name: str, data: st.DataObject) -> None:
     check(name, data.draw(random_schedules(name)))

@@ -52,6 +52,21 @@ uop.kernel @halfway(%out: memref<8x1002xf32>, %x: memref<8x1002xf32>) schedule #
 
 // -----
 
+// The same without a mask: the first 4 of 6 columns.
+uop.kernel @first_columns(%out: memref<8x4xf32>, %x: memref<8x6xf32>) schedule #tile.schedule<i = 8 thread, j = 4 register> {
+  loop.for %i (i = 8 parallel) {
+    loop.for %j (j = 4 parallel) {
+      %0 = uop.load %x[%i, %j] : memref<8x6xf32>
+      uop.store %0, %out[%i, %j] : memref<8x4xf32>
+    }
+  }
+}
+// CHECK-LABEL: uop.kernel @first_columns
+// CHECK:         tile.read %x[%ti, %rj] vector 2 :
+// CHECK:         tile.write %{{.*}}, %out[%ti, %rj] vector 4 :
+
+// -----
+
 // Rows of 2049 begin anywhere; columns lie a row apart; strided registers lie a block apart: nothing to do.
 uop.kernel @unaligned(%out: memref<8x2049xf32>, %x: memref<8x2049xf32>) schedule #tile.schedule<i = 8 block, j = 9 block * 64 thread * 4 register> {
   loop.for %i (i = 8 parallel) {

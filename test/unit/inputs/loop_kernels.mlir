@@ -304,3 +304,64 @@ uop.kernel @nothing(%out: memref<0x4xf32>, %x: memref<0x4xf32>) {
     }
   }
 }
+
+// An index that varies with %i only through a reduction, and is outside the table where a sum has no elements.
+uop.kernel @reduced_index(%out: memref<6xf32>, %table: memref<20xf32>, %counts: memref<6x5xi64>) {
+  %twenty = uop.const 20 : i64
+  loop.for %i (i = 6 parallel) {
+    %sum = loop.reduce %k (k = 5) add : i64 {
+      %0 = uop.load %counts[%i, %k] : memref<6x5xi64>
+      loop.yield %0 : i64
+    }
+    %1 = uop.sub %twenty, %sum : i64
+    %2 = uop.cast %1 : i64 -> index
+    %3 = uop.load %table[%2] : memref<20xf32>
+    uop.store %3, %out[%i] : memref<6xf32>
+  }
+}
+
+// A convolution: the index runs backwards along %k, and in front of the buffer is nothing.
+uop.kernel @convolution(%out: memref<19xf32>, %x: memref<16xf32>, %w: memref<6xf32>) {
+  %zero = uop.const 0 : index
+  %extent = uop.const 16 : index
+  loop.for %i (i = 19 parallel) {
+    %sum = loop.reduce %k (k = 6) add : f32 {
+      %0 = uop.sub %i, %k : index
+      %1 = uop.ge %0, %zero : index
+      %2 = uop.lt %0, %extent : index
+      %3 = uop.and %1, %2 : i1
+      %4 = uop.load %x[%0] mask %3 : memref<16xf32>
+      %5 = uop.load %w[%k] : memref<6xf32>
+      %6 = uop.mul %4, %5 : f32
+      loop.yield %6 : f32
+    }
+    uop.store %sum, %out[%i] : memref<19xf32>
+  }
+}
+
+// Sums of windows of which only the elements 2 … 11 of the buffer count: the mask says more than "inside".
+uop.kernel @window(%out: memref<8xf32>, %x: memref<16xf32>) {
+  %first = uop.const 2 : index
+  %last = uop.const 11 : index
+  loop.for %i (i = 8 parallel) {
+    %sum = loop.reduce %k (k = 8) add : f32 {
+      %0 = uop.add %i, %k : index
+      %1 = uop.ge %0, %first : index
+      %2 = uop.le %0, %last : index
+      %3 = uop.and %1, %2 : i1
+      %4 = uop.load %x[%0] mask %3 : memref<16xf32>
+      loop.yield %4 : f32
+    }
+    uop.store %sum, %out[%i] : memref<8xf32>
+  }
+}
+
+// The first 4 of 6 columns: rows begin at multiples of 2 elements, not of 4.
+uop.kernel @first_columns(%out: memref<8x4xf32>, %x: memref<8x6xf32>) {
+  loop.for %i (i = 8 parallel) {
+    loop.for %j (j = 4 parallel) {
+      %0 = uop.load %x[%i, %j] : memref<8x6xf32>
+      uop.store %0, %out[%i, %j] : memref<8x4xf32>
+    }
+  }
+}
