@@ -51,8 +51,6 @@ _INITIALISERS = frozenset(
     "bernoulli_ cauchy_ exponential_ fill_ geometric_ log_normal_ normal_ random_ uniform_ zero_ requires_grad_".split()
 )
 
-_SEEDING = frozenset([getattr(torch, "manual_seed")])
-
 _FRAME_DEPENDENT = frozenset("dir eval exec globals locals super vars".split())
 """Builtins that look at their caller's frame, so that nothing may stand between."""
 
@@ -253,7 +251,7 @@ class Recorder(TorchFunctionMode):
             return Kind.PARAMETER if function is nn.Parameter and args else None
         if function in _FACTORIES:
             return Kind.INPUT
-        if function in _SEEDING:
+        if function is torch.manual_seed:  # pyright: ignore[reportUnknownMemberType] # its parameter has no type
             return Kind.PREPARATION
         target = getattr(function, "__self__", None)
         initialises = function.__name__ in _INITIALISERS if isinstance(target, torch.Tensor) else False

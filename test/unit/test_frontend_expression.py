@@ -1,3 +1,5 @@
+# torch.manual_seed has no types.
+# pyright: reportUnknownMemberType=false
 """Code on the command line: what it computes is what PyTorch computes, and nothing is allocated to find out."""
 
 import math
