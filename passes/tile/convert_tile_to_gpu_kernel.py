@@ -14,8 +14,9 @@ from ...dialects import gpu_kernel
 from ...dialects.loop import ForOp, YieldOp
 from ...dialects.tile import AxisOp, MmaOp, ReadOp, ReduceAcrossOp, StageOp, WriteOp
 from ...dialects.types import element_count, is_memref, shape_of
-from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, ExpandOp, KernelOp, ReduceAxisOp
+from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, ExpandOp, KernelOp, LaunchOp, ReduceAxisOp
 from ...rewriting.diagnostics import PassError
+from ...rewriting.effects import is_pure
 from ...rewriting.locations import UNKNOWN
 from .lower.accesses import lower_read, lower_write
 from .lower.barriers import BarrierPlan
@@ -59,13 +60,15 @@ class ConvertTileToGPUKernelPass(ModulePass):
             raise PassError(
                 f"{self.arch} is no known architecture", None, f"one of {', '.join(gpu_kernel.ARCHITECTURES)}"
             )
+        launches = {launch.kernel.root_reference.data: launch for launch in op.walk() if isinstance(launch, LaunchOp)}
         for kernel in list(op.ops):
             if isinstance(kernel, KernelOp) and kernel.schedule is not None:
-                op.body.block.insert_op_before(_lower_kernel(kernel, arch), kernel)
+                lowered = _lower_kernel(kernel, arch, _output_count(kernel, launches.get(kernel.sym_name.data)))
+                op.body.block.insert_op_before(lowered, kernel)
                 op.body.block.erase_op(kernel)
 
 
-def _lower_kernel(kernel: KernelOp, arch: gpu_kernel.Architecture) -> gpu_kernel.KernelOp:
+def _lower_kernel(kernel: KernelOp, arch: gpu_kernel.Architecture, outputs: int) -> gpu_kernel.KernelOp:
     arguments = kernel.body.block.args
     types: list[MemRefType[Attribute]] = []
     for argument in arguments:
@@ -89,11 +92,12 @@ def _lower_kernel(kernel: KernelOp, arch: gpu_kernel.Architecture) -> gpu_kernel
             _lower_axis(lowering, axis)
     lowering.barriers = BarrierPlan(kernel.body.block, partial(uses_shared_memory, grid)).ops
     _lower_block(lowering, root, kernel.body.block)
+    _erase_unused(block)
 
     lowered = gpu_kernel.KernelOp.of(
         kernel.sym_name.data,
         Region(block),
-        outputs=_output_count(kernel),
+        outputs=outputs,
         grid=grid.blocks,
         block=grid.threads,
         arch=arch.name,
@@ -114,10 +118,20 @@ def _lower_kernel(kernel: KernelOp, arch: gpu_kernel.Architecture) -> gpu_kernel
 _HELP = "run convert-loop-to-tile first"
 
 
-def _output_count(kernel: KernelOp) -> int:
-    """Outputs come first among the arguments: they are those that are written."""
+def _output_count(kernel: KernelOp, launch: LaunchOp | None) -> int:
+    """Outputs come first among the arguments: as many as a launch has results, or else those that are written."""
+    if launch is not None:
+        return len(launch.results)
     written = {op.buffer for op in kernel.body.walk() if isinstance(op, WriteOp)}
     return max((argument.index + 1 for argument in kernel.body.block.args if argument in written), default=0)
+
+
+def _erase_unused(block: Block) -> None:
+    """Remove constants and parts of thread numbers that nothing has asked for."""
+    for op in reversed(block.ops):
+        if is_pure(type(op)) and all(result.first_use is None for result in op.results):
+            op.detach()
+            op.erase()
 
 
 def _lower_axis(lowering: Lowering, op: AxisOp) -> None:

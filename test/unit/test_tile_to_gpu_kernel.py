@@ -334,6 +334,8 @@ REDUCTION_SCHEDULES = [
     "i = 3 block * 2 register, k = 5 register * 21 thread",
 ]
 
+STAGED_REDUCTION = "i = 3 block * 2 thread, k = 4 loop * 32 loop, stage = [%x0 buffers 2 async]"
+
 DTYPES = {
     "f64": "float64",
     "f32": "float32",
@@ -348,7 +350,7 @@ DTYPES = {
 
 
 @needs_nvrtc
-@pytest.mark.parametrize("schedule", REDUCTION_SCHEDULES)
+@pytest.mark.parametrize("schedule", [*REDUCTION_SCHEDULES[1:], STAGED_REDUCTION])
 @pytest.mark.parametrize(
     ("monoid", "element"),
     [
@@ -419,6 +421,17 @@ def test_welford(schedule: str) -> None:
     assert_close(mean, x.mean(1))
     assert_close(m2, x.astype(np.float64).var(1) * 100, 1e-5)
     np.testing.assert_array_equal(count, 100)
+
+
+@needs_nvrtc
+def test_a_kernel_without_axes() -> None:
+    out, x = np.zeros(1, np.float32), random(1)
+    text = "uop.kernel @f(%out: memref<f32>, %x: memref<f32>) {\n%0 = uop.load %x[] : memref<f32>\n"
+    text += "%1 = uop.exp %0 : f32\nuop.store %1, %out[] : memref<f32>\n}"
+    kernel = lowered(text, "")
+    assert (kernel.grid_shape, kernel.threads) == ((1, 1, 1), 1)
+    run(kernel, [out], [x])
+    assert_close(out, np.exp(x))
 
 
 @needs_nvrtc

@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, SSAValue
 from ....dialects.gpu_kernel import AsyncCopyOp, ForOp, IfOp, LoadOp, StoreOp
 from ....dialects.layouts import SwizzleAttr, span_of, strides_of
 from ....dialects.tile import StageOp
-from ....dialects.types import byte_width, is_bool, is_memref, packed_strides
+from ....dialects.types import byte_width, is_memref, packed_strides
 from ....dialects.uop import constant_value
 from ..linear import LinearForm, linear_form
 from .accesses import flat_index, moved_type
@@ -102,7 +102,7 @@ def vector_width(op: StageOp, sizes: Sequence[int]) -> int | None:
 
 
 def _moves_in_vectors(box: Sequence[Dimension], slab: MemRefType[Attribute], width: int) -> bool:
-    if not box or is_bool(slab.element_type):
+    if not box:
         return False
     last, outer = box[-1], box[:-1]
     if last.extent % width or not is_multiple(last.origin, width):
