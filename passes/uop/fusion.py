@@ -7,7 +7,18 @@ from collections.abc import Iterable
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from ...dialects.uop import AluOp, BitcastOp, CastOp, GatherOp, PermuteOp, ReduceAxisOp, ReshapeOp, ShrinkOp
+from ...dialects.uop import (
+    AluOp,
+    BitcastOp,
+    CastOp,
+    ConstOp,
+    ExpandOp,
+    GatherOp,
+    PermuteOp,
+    ReduceAxisOp,
+    ReshapeOp,
+    ShrinkOp,
+)
 from ...rewriting.diagnostics import emit_remark
 from .axis_classes import AxisPairs
 from .fusion_limits import Cone, Violation, byte_count, find_violation
@@ -87,11 +98,18 @@ class Fusion:
     def _furthest(self, op: Operation) -> tuple[Operation, str | None]:
         """Where the kernel that computes `op` ends: the last legal one of its post-dominators; why not later."""
         ends = [op]
+        repeated = False
         for later in self.post_dominators.after(op):
-            if later in self.materialised or isinstance(later, AluOp | CastOp | BitcastOp | ReduceAxisOp):
-                ends.append(later)
             if later in self.materialised:
+                ends.append(later)
                 break
+            if isinstance(later, ExpandOp):
+                repeated = True
+            elif isinstance(later, AluOp | CastOp | BitcastOp | ReduceAxisOp):
+                # What only changes repeated elements is no end: nothing yet says that they share an axis with others.
+                repeated = repeated and sum(not _is_constant(value) for value in later.operands) == 1
+                if not repeated:
+                    ends.append(later)
         # What breaks a criterion at one end breaks it at all later ones: widen, then halve.
         best, step = 0, 1
         while step:
@@ -195,6 +213,13 @@ def _leaves_of(op: Operation, cone: Cone, leaves: dict[Operation, frozenset[SSAV
     if isinstance(op, GatherOp | ShrinkOp) and byte_count(op.result) < sum(map(byte_count, found)):
         return frozenset((op.result,))
     return frozenset(found)
+
+
+def _is_constant(value: SSAValue) -> bool:
+    """Whether the value is a constant, repeated or not."""
+    while isinstance(value.owner, ExpandOp):
+        value = value.owner.input
+    return isinstance(value.owner, ConstOp)
 
 
 def _place(op: Operation) -> str:
