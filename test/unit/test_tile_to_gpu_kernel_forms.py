@@ -267,7 +267,7 @@ uop.kernel @siblings(%out: memref<32xf32>, %x: memref<4x32xf32>, %y: memref<4x32
   tile.write %q, %out[%tj] : f32 -> memref<32xf32>(index)
 }"""
 
-# A stencil whose slab begins in front of the buffer and ends behind it; the slab's rows are not multiples of 4 bytes · 4.
+# A stencil whose slab begins in front of the buffer and ends behind it.
 STENCIL = """
 uop.kernel @stencil(%out: memref<20x30xf32>, %x: memref<20x30xf32>)
     schedule #tile.schedule<i = 3 block * 8 thread, j = 4 block * 8 thread> {
@@ -310,7 +310,8 @@ uop.kernel @transpose(%out: memref<32x64xf16>, %x: memref<64x32xf16>)
   %c32 = uop.const 32 : index
   %i0 = uop.mul %bi, %c32 : index
   %i = uop.add %i0, %ti : index
-  %x_s = tile.stage %x[%i0, %c0] buffers 1 async : memref<64x32xf16> -> memref<32x32xf16, #tile.swizzle<unit 8, chunks 4>, "shared">
+  %x_s = tile.stage %x[%i0, %c0] buffers 1 async
+      : memref<64x32xf16> -> memref<32x32xf16, #tile.swizzle<unit 8, chunks 4>, "shared">
   loop.for %j (j = 32 loop) {
     %v = tile.read %x_s[%ti, %j] : memref<32x32xf16, #tile.swizzle<unit 8, chunks 4>, "shared">(index, index) -> f16
     tile.write %v, %out[%j, %i] : f16 -> memref<32x64xf16>(index, index)
@@ -433,7 +434,8 @@ def test_four_block_factors_are_one_number() -> None:
   %bk = tile.axis k = 2 block : index
   %bl = tile.axis l = 5 block : index
   %n = uop.cast %bi : index -> i64
-  tile.write %n, %out[%bi, %bj, %bk, %bl] : i64 -> memref<4x3x2x5xi64>(index, index, index, index)""", "4x3x2x5"))  # fmt: skip
+  tile.write %n, %out[%bi, %bj, %bk, %bl] : i64
+      -> memref<4x3x2x5xi64>(index, index, index, index)""", "4x3x2x5"))  # fmt: skip
     assert kernel.grid_shape == (120, 1, 1)
 
 
