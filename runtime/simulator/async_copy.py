@@ -13,7 +13,8 @@ from .formats import Array
 from .machine import Machine, Step
 from .memory import check_alignment, gather_parts, scatter
 from .operands import Operands, UnsupportedOperandError
-from .program import Immediate, Linked, Slot
+from .program import Linked, Slot
+from .ptx import Immediate
 from .shadow import Access
 from .spaces import address_reader, count_global, count_shared, judge_global, lanes_of, shared_offsets
 

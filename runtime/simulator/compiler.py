@@ -96,7 +96,7 @@ def _compile(linked: Linked, operands: Operands, program: Program) -> tuple[Step
     if decide is not None:
         return None, decide
     step = (
-        data_access.compile_access(linked, operands, program)
+        data_access.compile_access(linked, operands)
         or _compile_move(linked, operands)
         or _compile_arithmetic(linked, operands, program)
     )

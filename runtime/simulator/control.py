@@ -9,8 +9,8 @@ import numpy as np
 from .errors import Fault
 from .machine import Control, Machine, Step
 from .operands import Operands, Reader, UnsupportedOperandError
-from .program import Immediate, Linked, LinkedOperand, Slot
-from .ptx import Instruction
+from .program import Linked, LinkedOperand, Slot
+from .ptx import Immediate, Instruction
 
 
 def compile_control(linked: Linked, operands: Operands) -> Control | None:

@@ -12,8 +12,8 @@ from .atomics import compile_atomic
 from .formats import Array, bits_of, storage_dtype, view_dtype
 from .machine import Machine, Step
 from .memory import LOCAL_WINDOW, SHARED_WINDOW
-from .operands import Operands, UnsupportedOperandError
-from .program import Linked, LinkedVector, Program, Slot
+from .operands import Operands, UnsupportedOperandError, elements
+from .program import Linked, Slot
 from .ptx import Instruction
 from .spaces import (
     Space,
@@ -29,7 +29,7 @@ from .spaces import (
 )
 
 
-def compile_access(linked: Linked, operands: Operands, program: Program) -> Step | None:
+def compile_access(linked: Linked, operands: Operands) -> Step | None:
     """The step of an instruction that accesses memory, or None for another instruction."""
     instruction = linked.instruction
     match instruction.name:
@@ -49,13 +49,8 @@ def compile_access(linked: Linked, operands: Operands, program: Program) -> Step
             return None
 
 
-def _elements(linked: Linked, index: int) -> tuple[Any, ...]:
-    operand = linked.operands[index]
-    return operand.elements if isinstance(operand, LinkedVector) else (operand,)
-
-
-def access_bytes(instruction: Instruction) -> int:
-    """Bytes that one lane moves, 0 for instructions that are not ld, st, atom, red or cp.async."""
+def _access_bytes(instruction: Instruction) -> int:
+    """Bytes that one lane moves with ld, st, atom or red."""
     count = next((int(m[1:]) for m in instruction.modifiers if m in ("v2", "v4", "v8")), 1)
     return bits_of(instruction.type) // 8 * count
 
@@ -67,7 +62,7 @@ def shared_width(linked: Linked) -> int:
         size = linked.operands[2]
         return getattr(size, "value", 4)
     if instruction.name in ("ld", "st", "atom", "red") and space_of(instruction) in (Space.SHARED, Space.GENERIC):
-        return access_bytes(instruction)
+        return _access_bytes(instruction)
     return 0
 
 
@@ -75,13 +70,13 @@ def store_width(linked: Linked) -> int:
     """Bytes of the access if the instruction may store to global memory, else 0."""
     instruction = linked.instruction
     is_store = instruction.name in ("st", "atom", "red")
-    return access_bytes(instruction) if is_store and space_of(instruction) in (Space.GLOBAL, Space.GENERIC) else 0
+    return _access_bytes(instruction) if is_store and space_of(instruction) in (Space.GLOBAL, Space.GENERIC) else 0
 
 
 def _load(linked: Linked, operands: Operands) -> Step:
     instruction = linked.instruction
     type_ = instruction.type
-    destinations = _elements(linked, 0)
+    destinations = elements(linked.operands[0])
     count, size = len(destinations), bits_of(type_) // 8 * len(destinations)
     if size > 32:
         raise UnsupportedOperandError(f"{size} bytes in one access")
@@ -102,7 +97,7 @@ def _load(linked: Linked, operands: Operands) -> Step:
 def _store(linked: Linked, operands: Operands) -> Step:
     instruction = linked.instruction
     type_ = instruction.type
-    sources = _elements(linked, 1)
+    sources = elements(linked.operands[1])
     count, size = len(sources), bits_of(type_) // 8 * len(sources)
     if size > 32:
         raise UnsupportedOperandError(f"{size} bytes in one access")

@@ -10,7 +10,17 @@ import numpy as np
 from .errors import UnsupportedPtxError
 from .formats import SIGNED, bits_of, is_signed, storage_dtype, view_dtype
 from .machine import Machine
-from .program import Immediate, Linked, LinkedAddress, LinkedNot, LinkedOperand, Parameter, Program, Slot
+from .program import (
+    Linked,
+    LinkedAddress,
+    LinkedNot,
+    LinkedOperand,
+    LinkedVector,
+    Parameter,
+    Program,
+    Slot,
+)
+from .ptx import Immediate
 
 Reader: TypeAlias = Callable[[Machine], Any]
 Writer: TypeAlias = Callable[[Machine, Any], None]
@@ -99,6 +109,11 @@ def extension(slot: Slot, type_: str) -> Callable[[Any], Any] | None:
         narrow, wide = SIGNED[bits_of(type_)], SIGNED[bits_of(slot.type)]
         return lambda value: value.view(narrow).astype(wide).view(stored)
     return lambda value: value.view(bits).astype(stored)
+
+
+def elements(operand: LinkedOperand) -> tuple[LinkedOperand, ...]:
+    """The operands in braces, or the single one."""
+    return operand.elements if isinstance(operand, LinkedVector) else (operand,)
 
 
 def _parameter_reader(offset: int, type_: str) -> Reader:

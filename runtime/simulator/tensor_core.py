@@ -17,16 +17,12 @@ from .errors import Fault
 from .formats import Array, decode_bf16, decode_f16, encode_f16
 from .machine import Machine, Step
 from .memory import gather
-from .operands import Operands, Reader, UnsupportedOperandError
-from .program import Linked, LinkedOperand, LinkedVector
+from .operands import Operands, Reader, UnsupportedOperandError, elements
+from .program import Linked
 from .spaces import address_reader
 from .traffic import INACTIVE, WARP, count_wavefronts
 
 _ROW_BYTES = 16  # of the 8 x 8 matrices of 16-bit elements that ldmatrix loads
-
-
-def _elements(operand: LinkedOperand) -> tuple[Any, ...]:
-    return operand.elements if isinstance(operand, LinkedVector) else (operand,)
 
 
 def compile_ldmatrix(linked: Linked, operands: Operands) -> Step:
@@ -34,7 +30,7 @@ def compile_ldmatrix(linked: Linked, operands: Operands) -> Step:
     instruction = linked.instruction
     if not instruction.has("m8n8") or instruction.type != "b16":
         raise UnsupportedOperandError("a shape other than m8n8.b16")
-    writers = [operands.writer(element, "b32") for element in _elements(linked.operands[0])]
+    writers = [operands.writer(element, "b32") for element in elements(linked.operands[0])]
     read_address = address_reader(linked.operands[1], operands)
     transposed = instruction.has("trans")
 
@@ -119,7 +115,7 @@ def compile_mma(linked: Linked, operands: Operands) -> Step:
     per_word, decode_a = _DECODERS[a_type]
     decode_b = _DECODERS[b_type][1]
     depth = int(shape.removeprefix("m16n8k"))
-    a_registers, b_registers, c_registers, d_registers = (_elements(linked.operands[index]) for index in (1, 2, 3, 0))
+    a_registers, b_registers, c_registers, d_registers = (elements(linked.operands[index]) for index in (1, 2, 3, 0))
     k_tiles = depth // (4 * per_word)
     if len(a_registers) != 2 * k_tiles or len(b_registers) != k_tiles:
         raise UnsupportedOperandError("a number of registers that does not match the shape")

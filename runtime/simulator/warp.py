@@ -11,7 +11,8 @@ from .errors import Fault
 from .formats import Array, view_dtype
 from .machine import Control, Machine, Step
 from .operands import Operands, UnsupportedOperandError
-from .program import Immediate, Linked, LinkedOperand, LinkedPair
+from .program import Linked, LinkedOperand, LinkedPair
+from .ptx import Immediate
 from .tensor_core import compile_ldmatrix, compile_mma
 from .traffic import WARP
 
