@@ -82,7 +82,11 @@ class Fusion:
                     ops.add(owner)
                     pending.append(owner)
         outputs = set(self.outputs)
-        roots: list[SSAValue] = [result for result in root.results if result.first_use is not None or result in outputs]
+        roots: list[SSAValue] = [
+            result
+            for result in root.results
+            if result in outputs or any(use.operation in self.position for use in result.uses)
+        ]
         return Cone(sorted(ops, key=self.position.__getitem__), roots, leaves)
 
     def _is_legal(self, root: Operation) -> bool:
