@@ -103,7 +103,7 @@ class Program:
     """The kernels of a module in `gpu_kernel` form, and the function that launches them."""
 
     def __init__(self, module: ModuleOp, name: str = "forward"):
-        """Compile the module's kernels. Raises `PassError` where a kernel is at another level, or there is no such function."""
+        """Compile the kernels. Raises `PassError` where one is at another level, or there is no such function."""
         self.kernels = {kernel.sym_name.data: compile_kernel(kernel) for kernel in gpu_kernels(module)}
         functions = [op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == name]
         if not functions:
@@ -119,7 +119,8 @@ class Program:
     ) -> ProgramRun:
         """Run the program in the simulator.
 
-        arguments: one contiguous array for each argument of the function, of its shape and `storage_dtype`; they are not
+        arguments: one contiguous array for each argument of the function, of its shape and `storage_dtype`; they are
+          not
           changed. on_kernel: called after each launch.
         Raises the simulator's errors: races, accesses out of bounds, reads of what was not written.
         """

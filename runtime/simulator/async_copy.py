@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .errors import Fault
 from .formats import Array
-from .machine import Machine, Step
+from .machine import AsyncCopies, AsyncCopy, Machine, Step
 from .memory import check_alignment, gather_parts, scatter
 from .operands import Operands, UnsupportedOperandError
 from .program import Linked, Slot
@@ -19,66 +18,55 @@ from .shadow import Access
 from .spaces import address_reader, count_global, count_shared, judge_global, lanes_of, shared_offsets
 
 
-@dataclass(eq=False)
-class _Copy:
-    """The copies that one instruction issued and that have not arrived, by lane."""
-
-    instruction: int
-    lanes: Array
-    offsets: Array
-    pieces: Array
-    groups: Array  # the group of each, counted per lane from 0
+def _issue(machine: Machine, offsets: Array, pieces: Array) -> None:
+    """Add copies by the active lanes to their open groups."""
+    lanes = lanes_of(machine)
+    copies = _copies(machine)
+    copies.pending.append(AsyncCopy(machine.pc, lanes, offsets, pieces, copies.committed[lanes]))
 
 
-class AsyncCopies:
-    """Copies in flight, in the order of issue. Groups are counted for each lane, so lanes may diverge."""
-
-    def __init__(self, lanes: int):
-        self.committed = np.zeros(lanes, np.int32)
-        self.pending: list[_Copy] = []
-
-    def issue(self, machine: Machine, offsets: Array, pieces: Array) -> None:
-        """Add copies by the active lanes to their open groups."""
-        lanes = lanes_of(machine)
-        self.pending.append(_Copy(machine.pc, lanes, offsets, pieces, self.committed[lanes]))
-
-    def commit(self, machine: Machine) -> None:
-        """Close the open group of the active lanes."""
-        self.committed[lanes_of(machine)] += 1
-
-    def wait(self, machine: Machine, keep: int, *, everything: bool = False) -> None:
-        """Let all but the last `keep` groups of the active lanes arrive, or every copy."""
-        limit = np.full(machine.lanes, -1, np.int32)
-        lanes = lanes_of(machine)
-        limit[lanes] = np.iinfo(np.int32).max if everything else self.committed[lanes] - keep
-        remaining: list[_Copy] = []
-        for copy in self.pending:
-            arrives = copy.groups < limit[copy.lanes]
-            if not arrives.any():
-                remaining.append(copy)
-                continue
-            if arrives.all():
-                self._arrive(machine, copy)
-                continue
-            self._arrive(machine, _part(copy, arrives))
-            remaining.append(_part(copy, ~arrives))
-        self.pending = remaining
-
-    def _arrive(self, machine: Machine, copy: _Copy) -> None:
-        scatter(machine.shared, copy.offsets, copy.pieces)
-        if machine.shadow is not None:
-            phases = None if machine.phases is None else machine.phases[copy.lanes]
-            access = Access(machine.thread[copy.lanes], phases, machine.epoch, copy.instruction)
-            machine.shadow.complete(copy.offsets, copy.pieces.shape[1], access)
+def _commit(machine: Machine) -> None:
+    """Close the open group of the active lanes."""
+    _copies(machine).committed[lanes_of(machine)] += 1
 
 
-def _part(copy: _Copy, chosen: Array) -> _Copy:
-    return _Copy(copy.instruction, copy.lanes[chosen], copy.offsets[chosen], copy.pieces[chosen], copy.groups[chosen])
+def _wait(machine: Machine, keep: int, *, everything: bool = False) -> None:
+    """Let all but the last `keep` groups of the active lanes arrive, or every copy."""
+    copies = _copies(machine)
+    limit = np.full(machine.lanes, -1, np.int32)
+    lanes = lanes_of(machine)
+    limit[lanes] = np.iinfo(np.int32).max if everything else copies.committed[lanes] - keep
+    remaining: list[AsyncCopy] = []
+    for copy in copies.pending:
+        arrives = copy.groups < limit[copy.lanes]
+        if not arrives.any():
+            remaining.append(copy)
+            continue
+        if arrives.all():
+            _arrive(machine, copy)
+            continue
+        _arrive(machine, _part(copy, arrives))
+        remaining.append(_part(copy, ~arrives))
+    copies.pending = remaining
+
+
+def _arrive(machine: Machine, copy: AsyncCopy) -> None:
+    scatter(machine.shared, copy.offsets, copy.pieces)
+    if machine.shadow is not None:
+        phases = None if machine.phases is None else machine.phases[copy.lanes]
+        access = Access(machine.thread[copy.lanes], phases, machine.epoch, copy.instruction)
+        machine.shadow.complete(copy.offsets, copy.pieces.shape[1], access)
+
+
+def _part(copy: AsyncCopy, chosen: Array) -> AsyncCopy:
+    return AsyncCopy(
+        copy.instruction, copy.lanes[chosen], copy.offsets[chosen], copy.pieces[chosen], copy.groups[chosen]
+    )
 
 
 def _copies(machine: Machine) -> AsyncCopies:
     if machine.copies is None:
-        machine.copies = AsyncCopies(machine.lanes)
+        machine.copies = AsyncCopies(np.zeros(machine.lanes, np.int32))
     return machine.copies
 
 
@@ -88,14 +76,14 @@ def compile_async_copy(linked: Linked, operands: Operands) -> Step:
     if instruction.has("bulk", "mbarrier", "reduce"):
         raise UnsupportedOperandError("only cp.async of 4, 8 and 16 bytes is simulated")
     if instruction.has("commit_group"):
-        return lambda machine: _copies(machine).commit(machine)
+        return lambda machine: _commit(machine)
     if instruction.has("wait_all"):
-        return lambda machine: _copies(machine).wait(machine, 0, everything=True)
+        return lambda machine: _wait(machine, 0, everything=True)
     if instruction.has("wait_group"):
         count = linked.operands[0]
         if not isinstance(count, Immediate):
             raise UnsupportedOperandError("a number of groups that is not a literal")
-        return lambda machine: _copies(machine).wait(machine, count.value)
+        return lambda machine: _wait(machine, count.value)
     return _copy(linked, operands)
 
 
@@ -125,7 +113,7 @@ def _copy(linked: Linked, operands: Operands) -> Step:
         count_shared(machine, addresses, size, is_copy=True)
         if machine.shadow is not None and machine.shadow.write(offsets, size, machine.access(), is_async=True):
             raise Fault("race: two threads copy to one place in shared memory at once", 0)
-        _copies(machine).issue(machine, offsets, pieces)
+        _issue(machine, offsets, pieces)
 
     return step
 

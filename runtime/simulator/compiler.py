@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -12,36 +11,11 @@ import numpy as np
 from . import control, data_access, warp
 from .arithmetic import Operation, arithmetic
 from .formats import storage_dtype, view_dtype
-from .machine import Control, Machine, Step
+from .machine import Code, Control, Machine, Step
 from .operands import Operands, Reader, UnsupportedOperandError, Writer, unsupported
 from .program import Linked, LinkedPair, LinkedVector, Program, Slot, link
 from .ptx import Instruction
 from .shadow import MAX_INSTRUCTIONS
-
-
-@dataclass(eq=False)
-class Code:
-    """A kernel as steps. `steps[i]` is None where `controls[i]` decides what comes next.
-
-    joins: instructions where lanes that were elsewhere may join. shared_granule: bytes of the narrowest access
-    to shared memory, store_granule of the narrowest store to global memory. synchronises_blocks: has atomic
-    operations or fences. local_stride: bytes of local memory of a lane.
-    """
-
-    program: Program
-    instructions: list[Instruction]
-    register_types: list[str]
-    constants: list[tuple[int, Any]]
-    specials: dict[str, Slot]
-    steps: list[Step | None]
-    controls: dict[int, Control]
-    joins: list[bool]
-    shared_granule: int
-    store_granule: int
-    synchronises_blocks: bool
-    has_warp_barriers: bool
-    local_stride: int
-    static_shared_bytes: int
 
 
 @lru_cache(maxsize=256)

@@ -10,7 +10,8 @@ Blocks whose size is no multiple of 32 are padded with lanes that never run.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -19,16 +20,61 @@ from .errors import BarrierFault
 from .formats import Array, storage_dtype
 from .grid import Launch, special_values
 from .memory import POISON, GlobalMemory
+from .program import Program, Slot
+from .ptx import Instruction
 from .shadow import Access, SharedShadow
 from .traffic import WARP
-
-if TYPE_CHECKING:
-    from .async_copy import AsyncCopies
-    from .compiler import Code
 
 _NEVER = np.iinfo(np.int32).max
 Step: TypeAlias = "Callable[[Machine], None]"
 Control: TypeAlias = "Callable[[Machine, int], int | None]"
+
+
+@dataclass(eq=False)
+class Code:
+    """A kernel as steps. `steps[i]` is None where `controls[i]` decides what comes next.
+
+    joins: instructions where lanes that were elsewhere may join. shared_granule: bytes of the narrowest access
+    to shared memory, store_granule of the narrowest store to global memory. synchronises_blocks: has atomic
+    operations or fences. local_stride: bytes of local memory of a lane.
+    """
+
+    program: Program
+    instructions: list[Instruction]
+    register_types: list[str]
+    constants: list[tuple[int, Any]]
+    specials: dict[str, Slot]
+    steps: list[Step | None]
+    controls: dict[int, Control]
+    joins: list[bool]
+    shared_granule: int
+    store_granule: int
+    synchronises_blocks: bool
+    has_warp_barriers: bool
+    local_stride: int
+    static_shared_bytes: int
+
+
+@dataclass(eq=False)
+class AsyncCopy:
+    """The copies that one instruction issued and that have not arrived, by lane."""
+
+    instruction: int
+    lanes: Array
+    offsets: Array
+    pieces: Array
+    groups: Array  # the group of each, counted per lane from 0
+
+
+@dataclass
+class AsyncCopies:
+    """Copies in flight, in the order of issue. Groups are counted for each lane, so lanes may diverge.
+
+    committed: groups that each lane has closed.
+    """
+
+    committed: Array
+    pending: list[AsyncCopy] = field(default_factory=list[AsyncCopy])
 
 
 class Machine:
