@@ -35,7 +35,8 @@ class Fusion:
        permute or reshape that is the only use, so that the buffer has the layout that its reader wants.
     2. What breaks a criterion in the kernel of an output is cut.
     3. A reduction that two kernels need is materialised. So is another value that they need, when its n kernels
-       would read more bytes to compute it again than to write it once and read it n times.
+       would read more bytes to compute it again than to write it once and read it n times; what a kernel reads
+       anyway does not count.
 
     A reshape is a view: an op that only reshapes is never materialised, its input is.
     """
@@ -197,12 +198,36 @@ class Fusion:
             if found is not None and found.op not in {value.owner for value in op.operands}:
                 return found
             if isinstance(op, AluOp | CastOp):
-                read = sum(map(byte_count, leaves[op]))
                 size = byte_count(op.results[0])
-                if count * read > read + (count + 1) * size:
+                if not _is_dearer(leaves[op], count, size):
+                    continue
+                own = leaves[op] - _leaves_without(op, cone)
+                read = sum(map(byte_count, own))
+                if _is_dearer(own, count, size):
                     reason = f"is needed by {count} kernels, each of which would read {read} bytes for it"
                     found = Violation(op, reason)
         return found
+
+
+def _is_dearer(leaves: Iterable[SSAValue], count: int, size: int) -> bool:
+    """Whether `count` kernels that read the leaves move more than one that writes `size` bytes for them to read."""
+    read = sum(map(byte_count, leaves))
+    return count * read > read + (count + 1) * size
+
+
+def _leaves_without(op: Operation, cone: Cone) -> set[SSAValue]:
+    """What the kernel would still read if the op's result were read from memory."""
+    found: set[SSAValue] = set()
+    seen = {op}
+    pending = [cone.ops[-1]]
+    while pending:
+        for value in pending.pop().operands:
+            if value in cone.leaves:
+                found.add(value)
+            elif isinstance(value.owner, Operation) and value.owner not in seen:
+                seen.add(value.owner)
+                pending.append(value.owner)
+    return found
 
 
 def _leaves_of(op: Operation, cone: Cone, leaves: dict[Operation, frozenset[SSAValue]]) -> frozenset[SSAValue]:
