@@ -15,6 +15,7 @@ from ....dialects.layouts import SwizzleAttr, span_of, strides_of
 from ....dialects.tile import StageOp
 from ....dialects.types import byte_width, is_memref, packed_strides
 from ....dialects.uop import constant_value
+from ....rewriting.diagnostics import emit_remark
 from ..linear import LinearForm, linear_form
 from .accesses import flat_index, moved_type
 from .indices import ZERO, Indices, is_multiple
@@ -38,7 +39,8 @@ _ODD = LinearForm({}, 1)
 class Dimension:
     """One dimension of the box that a stage copies.
 
-    origin: where the box begins in the buffer. checks: comparisons that say whether a coordinate is inside the buffer.
+    origin: where the box begins in the buffer. checks: comparisons that say whether a coordinate is inside the buffer,
+    for all places of the loops around.
     """
 
     extent: int
@@ -49,48 +51,113 @@ class Dimension:
     checks: tuple[str, ...]
 
 
-def slab_span(slab: MemRefType[Attribute]) -> int:
-    """Elements from one copy of a slab to the next: each begins at a multiple of `ALIGNMENT` bytes."""
-    unit = max(1, ALIGNMENT // byte_width(slab.element_type))
-    return -(-span_of(slab) // unit) * unit
+@dataclass(frozen=True)
+class SlabCopy:
+    """How the threads of a block copy the box of a stage.
+
+    box: with origins in terms of the tile form's loops and axes.
+    width: elements that are moved at once.
+    """
+
+    op: StageOp
+    slab: MemRefType[Attribute]
+    box: Sequence[Dimension]
+    width: int
+    asynchronous: bool
+
+    @staticmethod
+    def of(lowering: Lowering, op: StageOp) -> SlabCopy:
+        """The copy in the widest vectors; a remark says when it cannot be asynchronous although it is asked for."""
+        slab = op.result.type
+        assert is_memref(slab)
+        box, sizes = _box(op), lowering.arch.async_copy_bytes
+        if op.asynchronous is not None:
+            if (width := _vector_width(box, slab, sizes)) is not None:
+                return SlabCopy(op, slab, box, width, True)
+            emit_remark(
+                op,
+                f"copied through registers, not asynchronously: {lowering.arch.name} copies "
+                f"{', '.join(map(str, sizes))} bytes at once, and the slab's rows are not proved to be made of such "
+                "pieces",
+            )
+        width = _vector_width(box, slab, VECTOR_SIZES)
+        assert width is not None, "one element can always be moved"
+        return SlabCopy(op, slab, box, width, False)
+
+    @property
+    def span(self) -> int:
+        """Elements from one slab to the next: each begins at a multiple of `ALIGNMENT` bytes."""
+        unit = max(1, ALIGNMENT // byte_width(self.slab.element_type))
+        return -(-span_of(self.slab) // unit) * unit
+
+    def declare(self, lowering: Lowering, slabs: int) -> None:
+        """The shared array of the stage, with room for so many slabs."""
+        hint = self.op.result.name_hint or f"{self.op.buffer.name_hint or 'slab'}_s"
+        array = lowering.shared_array(slabs * self.span, self.slab.element_type, hint)
+        lowering.buffers[self.op.result] = array
+
+    def build(self, lowering: Lowering, scope: Scope, slot: LinearForm) -> None:
+        """Copy the box to the shared array, from element `slot` on; 0 where it is outside the buffer.
+
+        Neighbouring threads move neighbouring vectors of a row.
+        """
+        indices, swizzled = lowering.indices, isinstance(self.slab.layout, SwizzleAttr)
+        box: Sequence[Dimension] = [
+            replace(dimension, origin=origin)
+            for dimension, origin in zip(self.box, lowering.values.elements(scope, self.op.origin), strict=True)
+            if isinstance(origin, LinearForm)
+        ]
+        if not swizzled:
+            box = _merged(box)
+        count = prod(dimension.extent for dimension in box) // self.width
+        if count == 0:
+            return
+        buffer, array = lowering.buffers[self.op.buffer], lowering.buffers[self.op.result]
+        with _vectors(lowering, scope, count) as (inner, number):
+            place = _coordinates(indices, inner, box, number, self.width)
+            mask = _inside(indices, inner, box, place)
+            source, target = ZERO, slot
+            for dimension, coordinate in zip(box, place, strict=True):
+                source += (dimension.origin + coordinate) * dimension.source_stride
+                target += coordinate * dimension.target_stride
+            if swizzled:
+                target = slot + flat_index(indices, inner, self.slab, place)
+            source_index, target_index = indices.value(inner, source), indices.value(inner, target)
+            if self.asynchronous:
+                inner.insert(AsyncCopyOp.of(buffer, source_index, array, target_index, self.width, mask))
+            else:
+                load = LoadOp.of(buffer, [source_index], mask, moved_type(self.slab.element_type, self.width))
+                inner.insert(StoreOp.of(inner.insert(load).result, array, [target_index]))
 
 
-def _box(op: StageOp, origins: Sequence[LinearForm]) -> list[Dimension]:
-    """The box that a stage copies from `origins`. What is checked is decided for all places of the stage's loops."""
+def _box(op: StageOp) -> list[Dimension]:
     buffer, slab = op.buffer.type, op.result.type
     assert is_memref(buffer)
     assert is_memref(slab)
-    return [
-        Dimension(extent, origin, buffer_extent, source_stride, target_stride, _checks(begin, extent, buffer_extent))
-        for begin, origin, extent, buffer_extent, source_stride, target_stride in zip(
-            op.origin,
-            origins,
-            slab.get_shape(),
-            buffer.get_shape(),
-            packed_strides(buffer.get_shape()),
-            strides_of(slab),
-            strict=True,
+    box: list[Dimension] = []
+    for origin, extent, buffer_extent, source_stride, target_stride in zip(
+        op.origin,
+        slab.get_shape(),
+        buffer.get_shape(),
+        packed_strides(buffer.get_shape()),
+        strides_of(slab),
+        strict=True,
+    ):
+        form = linear_form(origin)
+        low, high = (-1, buffer_extent) if form is None else form.bounds()
+        checks = (("ge", low < 0), ("lt", high + extent > buffer_extent))
+        needed = tuple(name for name, is_needed in checks if is_needed)
+        box.append(
+            Dimension(extent, _ODD if form is None else form, buffer_extent, source_stride, target_stride, needed)
         )
-    ]
+    return box
 
 
-def _checks(origin: SSAValue, extent: int, buffer_extent: int) -> tuple[str, ...]:
-    form = linear_form(origin)
-    low, high = (-1, buffer_extent) if form is None else form.bounds()
-    checks = (("ge", low < 0), ("lt", high + extent > buffer_extent))
-    return tuple(name for name, needed in checks if needed)
-
-
-def vector_width(op: StageOp, sizes: Sequence[int]) -> int | None:
+def _vector_width(box: Sequence[Dimension], slab: MemRefType[Attribute], sizes: Sequence[int]) -> int | None:
     """Elements that can be moved at once in one of these sizes, in bytes; None when not even one can.
 
     Both places must be multiples of the vector, and a vector must lie inside the buffer or outside.
     """
-    slab = op.result.type
-    assert is_memref(slab)
-    forms = [linear_form(origin) for origin in op.origin]
-    # An origin that is no linear form may be any number.
-    box = _box(op, [_ODD if form is None else form for form in forms])
     element_bytes = byte_width(slab.element_type)
     for size in sorted(sizes, reverse=True):
         width = size // element_bytes
@@ -115,39 +182,6 @@ def _moves_in_vectors(box: Sequence[Dimension], slab: MemRefType[Attribute], wid
     return all(is_multiple(d.origin * d.source_stride, width) for d in outer) and all(
         d.source_stride % width == 0 and d.target_stride % width == 0 for d in rows
     )
-
-
-def copy_slab(lowering: Lowering, scope: Scope, op: StageOp, slot: LinearForm, width: int, asynchronous: bool) -> None:
-    """All threads together copy the box of `op` to its shared array, from element `slot` on, in vectors of `width`
-    elements; 0 where it is outside the buffer. Neighbouring threads move neighbouring vectors of a row."""
-    indices, slab = lowering.indices, op.result.type
-    assert is_memref(slab)
-    origins: list[LinearForm] = []
-    for origin in lowering.values.elements(scope, op.origin):
-        assert isinstance(origin, LinearForm)
-        origins.append(origin)
-    box = _box(op, origins)
-    if not isinstance(slab.layout, SwizzleAttr):
-        box = _merged(box)
-    count = prod(dimension.extent for dimension in box) // width
-    if count == 0:
-        return
-    buffer, array = lowering.buffers[op.buffer], lowering.buffers[op.result]
-    with _vectors(lowering, scope, count) as (inner, number):
-        place = _coordinates(indices, inner, box, number, width)
-        mask = _inside(indices, inner, box, place)
-        source, target = ZERO, slot
-        for dimension, coordinate in zip(box, place, strict=True):
-            source += (dimension.origin + coordinate) * dimension.source_stride
-            target += coordinate * dimension.target_stride
-        if isinstance(slab.layout, SwizzleAttr):
-            target = slot + flat_index(indices, inner, slab, place)
-        source_index, target_index = indices.value(inner, source), indices.value(inner, target)
-        if asynchronous:
-            inner.insert(AsyncCopyOp.of(buffer, source_index, array, target_index, width, mask))
-        else:
-            load = LoadOp.of(buffer, [source_index], mask, moved_type(slab.element_type, width))
-            inner.insert(StoreOp.of(inner.insert(load).result, array, [target_index]))
 
 
 def _merged(box: Sequence[Dimension]) -> list[Dimension]:
@@ -201,6 +235,8 @@ def _coordinates(
     indices: Indices, scope: Scope, box: Sequence[Dimension], number: LinearForm, width: int
 ) -> list[LinearForm]:
     """Coordinates in the box of vector `number`, in row-major order."""
+    if not box:
+        return []
     extents = [dimension.extent for dimension in box]
     extents[-1] //= width
     coordinates: list[LinearForm] = []

@@ -18,8 +18,6 @@ Bounds = tuple[int, int]
 
 ZERO = LinearForm({})
 
-_FITS_32_BITS = range(-(2**31), 2**31)
-
 _COMPARISONS: dict[str, Callable[[int, int], bool | None]] = {
     # (least, greatest) difference of the operands → the result, None where it depends.
     "lt": lambda low, high: True if high < 0 else False if low >= 0 else None,
@@ -107,12 +105,13 @@ class Indices:
         return scope.alu("add" if number > 0 else "sub", value, self.constant(abs(number)))
 
     def _note(self, form: LinearForm) -> None:
-        """Whether the sum fits 32 bits, and every part of it."""
-        parts = [LinearForm({leaf: coefficient}) for leaf, coefficient in form.terms.items()]
-        for part in (form, LinearForm(form.terms), *parts):
-            bounds = self.bounds(part)
-            if bounds is not None and not (bounds[0] in _FITS_32_BITS and bounds[1] in _FITS_32_BITS):
-                self.wide = True
+        """Whether the sum fits 32 bits, in whatever order its parts are added."""
+        reach = abs(form.constant)
+        for leaf, coefficient in form.terms.items():
+            if (bounds := self._bounds[leaf]) is not None:
+                reach += abs(coefficient) * max(-bounds[0], bounds[1])
+        if reach >= 2**31:
+            self.wide = True
 
     # Operations.
 

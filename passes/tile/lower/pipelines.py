@@ -11,11 +11,9 @@ from xdsl.ir import SSAValue
 from ....dialects.gpu_kernel import AsyncCommitOp, AsyncWaitOp, IfOp
 from ....dialects.loop import ForOp
 from ....dialects.tile import StageOp
-from ....dialects.types import is_memref
 from ....dialects.uop import constant_value
-from ....rewriting.diagnostics import emit_remark
 from ..linear import LinearForm
-from .copies import VECTOR_SIZES, copy_slab, slab_span, vector_width
+from .copies import SlabCopy
 from .lowering import Lowering
 from .scopes import Scope
 
@@ -25,23 +23,16 @@ def pipelined_stages(op: ForOp) -> list[StageOp]:
     return [stage for stage in op.body.block.ops if isinstance(stage, StageOp) and stage.buffers.value.data > 1]
 
 
-def declare_slab(lowering: Lowering, op: StageOp, buffers: int) -> None:
-    """The shared array of a stage, with room for `buffers` slabs."""
-    slab = op.result.type
-    assert is_memref(slab)
-    hint = op.result.name_hint or f"{op.buffer.name_hint or 'slab'}_s"
-    lowering.buffers[op.result] = lowering.shared_array(buffers * slab_span(slab), slab.element_type, hint)
-
-
 @dataclass(frozen=True)
 class _Ring:
-    """A slab that `depth` copies of are held of: that of step `n` lies in slot `n mod depth`, `span` elements each."""
+    """A slab of which `depth` copies are held: that of step `n` in slot `n mod depth`."""
 
-    op: StageOp
+    copy: SlabCopy
     depth: int
-    span: int
-    width: int
-    asynchronous: bool
+
+    @property
+    def asynchronous(self) -> bool:
+        return self.copy.asynchronous
 
 
 @dataclass
@@ -110,36 +101,21 @@ class Pipeline:
         if self._asynchronous:
             scope.insert(AsyncCommitOp.create())
         for ring in self.rings:
-            slot = indices.remainder(scope, current, ring.depth)
-            lowering.slots[ring.op.result] = slot * ring.span
+            lowering.slots[ring.copy.op.result] = self._slot(scope, ring, current)
+
+    def _slot(self, scope: Scope, ring: _Ring, step: LinearForm) -> LinearForm:
+        """Where in its array the slab of a step begins."""
+        return self.lowering.indices.remainder(scope, step, ring.depth) * ring.copy.span
 
     def _copy(self, scope: Scope, ring: _Ring, step: LinearForm) -> None:
-        slot = self.lowering.indices.remainder(scope, step, ring.depth) * ring.span
-        with _assuming(self.lowering, self.op.index, step), scope.at(ring.op.location):
-            copy_slab(self.lowering, scope, ring.op, slot, ring.width, ring.asynchronous)
+        with _assuming(self.lowering, self.op.index, step), scope.at(ring.copy.op.location):
+            ring.copy.build(self.lowering, scope, self._slot(scope, ring, step))
 
 
 def _ring(lowering: Lowering, stage: StageOp) -> _Ring:
-    depth, slab = stage.buffers.value.data, stage.result.type
-    assert is_memref(slab)
-    declare_slab(lowering, stage, depth)
-    return _Ring(stage, depth, slab_span(slab), *how_to_copy(lowering, stage))
-
-
-def how_to_copy(lowering: Lowering, op: StageOp) -> tuple[int, bool]:
-    """(elements that are moved at once, whether asynchronously)"""
-    if op.asynchronous is not None:
-        sizes = lowering.arch.async_copy_bytes
-        if (width := vector_width(op, sizes)) is not None:
-            return width, True
-        emit_remark(
-            op,
-            f"copied through registers, not asynchronously: {lowering.arch.name} copies "
-            f"{', '.join(map(str, sizes))} bytes at once, and the slab's rows are not proved to be made of such pieces",
-        )
-    width = vector_width(op, VECTOR_SIZES)
-    assert width is not None, "one element can always be moved"
-    return width, False
+    copy, depth = SlabCopy.of(lowering, stage), stage.buffers.value.data
+    copy.declare(lowering, depth)
+    return _Ring(copy, depth)
 
 
 @contextmanager

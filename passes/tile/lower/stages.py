@@ -9,10 +9,9 @@ from xdsl.ir import Operation
 from ....dialects.gpu_kernel import AsyncCommitOp, AsyncWaitOp
 from ....dialects.tile import AxisOp, StageOp
 from ....dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, ExpandOp
-from .copies import copy_slab
+from .copies import SlabCopy
 from .indices import ZERO
 from .lowering import Lowering
-from .pipelines import declare_slab, how_to_copy
 from .scopes import Scope
 
 VALUE_OPS = (AluOp, AxisOp, BitcastOp, CastOp, ConstOp, ExpandOp)
@@ -30,13 +29,12 @@ class StageGroup:
 
     def add(self, op: StageOp) -> None:
         """Copy the slab of a stage that is not copied ahead of its loop."""
-        lowering = self.lowering
-        declare_slab(lowering, op, 1)
-        width, asynchronous = how_to_copy(lowering, op)
-        lowering.barrier_before(self.scope, op)
-        copy_slab(lowering, self.scope, op, ZERO, width, asynchronous)
+        copy = SlabCopy.of(self.lowering, op)
+        copy.declare(self.lowering, 1)
+        self.lowering.barrier_before(self.scope, op)
+        copy.build(self.lowering, self.scope, ZERO)
         self.open = True
-        self.asynchronous |= asynchronous
+        self.asynchronous |= copy.asynchronous
 
     def close_before(self, op: Operation | None) -> None:
         """Wait for the group's copies when `op`, or the end of the block, does not belong to it."""
