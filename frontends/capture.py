@@ -17,10 +17,12 @@ from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.utils._pytree import tree_leaves, tree_map_only
 
 from .captured import Call, Captured
+from .command_code import Code
 from .errors import CaptureError
 from .exporting import quiet_export
-from .expression import Code, Expression, Recorder, make_values
+from .expression import Expression
 from .fake_tensors import fake_tensors
+from .recording import Recorder, make_values
 from .source_locations import COMMAND, shown_path
 from .user_errors import user_errors
 
@@ -37,13 +39,13 @@ def capture_expression(text: str) -> Captured:
     recorder = Recorder(code)
     with importing_from(Path.cwd()), quiet_export(), user_errors():
         code.run_imports()  # before there are fake tensors, which an imported module would keep
-        with fake_tensors():
+        with fake_tensors() as mode:
             _check_result(recorder.record())
     made = recorder.made
 
     def make() -> Call:
         with importing_from(Path.cwd()):
-            expression = Expression(code, made, make_values(code, made))
+            expression = Expression(code, made, make_values(code, made, mode))
         return Call(expression, (), expression.inputs)
 
     expression = Expression(code, made, {number: each.value for number, each in made.items()})

@@ -10,14 +10,16 @@ from .torch_internals import replaced_parameters
 
 
 @contextmanager
-def fake_tensors() -> Generator[FakeTensorMode]:
+def fake_tensors(mode: FakeTensorMode | None = None) -> Generator[FakeTensorMode]:
     """Make every tensor fake: it has a shape and a dtype and no data.
+
+    mode: an earlier one, to go on with its tensors
 
     `torch.compile` in the user's code does nothing, and modules can be converted with `half()` and the like.
     """
     with (
         replaced_parameters(),
         torch.compiler.set_stance("force_eager"),
-        FakeTensorMode(allow_non_fake_inputs=True) as mode,
+        mode or FakeTensorMode(allow_non_fake_inputs=True) as active,
     ):
-        yield mode
+        yield active

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from traceback import FrameSummary, StackSummary
 from typing import Any
@@ -14,6 +14,7 @@ import torch
 import torch.export
 from torch import fx, nn
 from torch._ops import OpOverload
+from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.fx.proxy import TracerBase
 from torch.nn.modules.module import register_module_forward_pre_hook
 
@@ -63,6 +64,11 @@ def run_decompositions(
     for overload in kept:
         table.pop(overload, None)
     return exported.run_decompositions(table)
+
+
+def without_fake_tensors() -> AbstractContextManager[object]:
+    """A context in which tensors are real although `FakeTensorMode` is on around it."""
+    return unset_fake_temporarily()
 
 
 def shares_memory(first: torch.Tensor, second: torch.Tensor) -> bool:

@@ -40,6 +40,14 @@ EXPRESSIONS = [
     "m = nn.Sequential(nn.RMSNorm(8), nn.Linear(8, 4), nn.GELU()).half()\nm(torch.randn(2, 8).half())",
     "m = nn.Linear(8, 4)\nnn.init.zeros_(m.weight)\nm.bias.data.fill_(0.5)\nm(torch.randn(2, 8))",
     "with torch.no_grad():\n    y = torch.randn(3) * 2\ny + 1",
+    "x = torch.randn(3)\ny = x * 2\nx.zero_()\ny + x + torch.randn(3)",
+    "m = nn.BatchNorm1d(3)\ny = m(torch.randn(4, 3))\ny + m(torch.randn(4, 3)) + m.running_mean",
+    "m = nn.ModuleList(nn.Linear(4, 4) for _ in range(2))\nm[0](m[1](torch.randn(4)))",
+    "import copy\nm = nn.Linear(4, 4)\nn = copy.deepcopy(m)\nn(m(torch.randn(4)))",
+    "x = torch.randn(3)\nx * torch.bernoulli(torch.sigmoid(x))",
+    "p = torch.rand(3)\nclass M(nn.Module):\n"
+    "    def __init__(self):\n        super().__init__()\n        self.p = nn.Parameter(p)\n"
+    "    def forward(self, x): return x * self.p\nM()(p)",
     "w = nn.Parameter(torch.randn(3, 4) * 0.02)\ntorch.randn(2, 3) @ w",
     "x = torch.empty(4, 4).uniform_(2, 3)\nx.sqrt()",
     "x = torch.randn(3)\ny = x * 2\nx.zero_()\nx + y",
@@ -251,6 +259,12 @@ def test_errors_say_where(code: str, message: str, line: int, column: int | None
 def test_results_without_tensors_are_refused(code: str, message: str) -> None:
     with pytest.raises(CaptureError, match=message):
         capture_expression(code)
+
+
+def test_values_that_would_come_too_late_are_refused() -> None:
+    captured = capture_expression("x = torch.randn(3)\ny = x * 2\nx.zero_()\nw = nn.Parameter(y + 1)\nw + x")
+    with pytest.raises(CaptureError, match="changes a tensor before it makes the last of its inputs"):
+        captured.make_inputs()
 
 
 def test_what_cannot_be_exported_is_told_as_well() -> None:
