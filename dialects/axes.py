@@ -1,5 +1,7 @@
 """Axes: what a loop, a factor of a schedule or a register dimension goes over, and how it is carried out."""
 
+import re
+
 from xdsl.dialects.builtin import IntAttr, NoneAttr, StringAttr
 from xdsl.ir import Attribute, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
@@ -40,6 +42,16 @@ SERIAL_KINDS = (AxisKind.LOOP, AxisKind.UNROLL)
 
 _KEYWORDS = tuple(kind.value for kind in AxisKind)
 
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_$.]*")
+
+
+def verify_axis_name(name: str) -> None:
+    """An axis's name stands bare in the text."""
+    if _NAME.fullmatch(name) is None:
+        raise VerifyException(
+            f"{name!r} is no name of an axis: it is letters, digits, `_`, `$` and `.`, no digit first"
+        )
+
 
 def parse_axis_kind(parser: AttrParser) -> AxisKind:
     # Only the known words: a free identifier would swallow a `loc` that follows.
@@ -70,6 +82,7 @@ class AxisAttr(ParametrizedAttribute):
         return AxisKind(self.kind.data) if isinstance(self.kind, StringAttr) else None
 
     def verify(self) -> None:
+        verify_axis_name(self.axis.data)
         if self.extent.data < 0:
             raise VerifyException(f"axis {self.axis.data} has a negative extent, {self.extent.data}")
         if isinstance(self.kind, StringAttr) and self.kind.data not in _KEYWORDS:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from xdsl.dialects.builtin import ArrayAttr
-from xdsl.ir import Attribute, Block, Dialect, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Dialect, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -22,7 +22,16 @@ from xdsl.utils.exceptions import VerifyException
 
 from .axes import AxisAttr, AxisKind
 from .monoids import MonoidAttr
-from .syntax import parse_attributes, parse_operands, parse_types, print_attributes, print_operands, print_types
+from .syntax import (
+    parse_attributes,
+    parse_operands,
+    parse_types,
+    parse_untyped_argument,
+    print_attributes,
+    print_operands,
+    print_types,
+    print_untyped_argument,
+)
 from .types import index
 from .uop.reduction import verify_monoid_operands
 
@@ -66,11 +75,11 @@ class ForOp(IRDLOperation):
         )
 
     @property
-    def index(self) -> SSAValue:
+    def index(self) -> BlockArgument:
         return self.body.block.args[0]
 
     @property
-    def carried(self) -> Sequence[SSAValue]:
+    def carried(self) -> Sequence[BlockArgument]:
         return self.body.block.args[1:]
 
     @property
@@ -103,19 +112,18 @@ class ForOp(IRDLOperation):
     @classmethod
     def parse(cls, parser: Parser) -> ForOp:
         iv, axis = _parse_header(parser)
-        names: list[Parser.UnresolvedArgument] = []
+        names: list[Callable[[Attribute], Parser.Argument]] = []
         monoids: list[MonoidAttr] = []
         inits: list[UnresolvedOperand] = []
         types: list[Attribute] = []
         position = parser.pos
 
         def group() -> None:
-            arguments = [parser.parse_argument(expect_type=False)]
+            names.append(parse_untyped_argument(parser))
             while parser.parse_optional_punctuation(","):
-                arguments.append(parser.parse_argument(expect_type=False))
+                names.append(parse_untyped_argument(parser))
             parser.parse_punctuation("=")
             monoids.append(MonoidAttr.parse_keyword(parser))
-            names.extend(arguments)
             if parser.parse_optional_keyword("from"):
                 inits.extend(parse_operands(parser))
             parser.parse_punctuation(":")
@@ -130,7 +138,7 @@ class ForOp(IRDLOperation):
         if len(types) != len(names):
             parser.raise_error(f"{len(names)} values are carried, {len(types)} types are given", position)
         attributes = parse_attributes(parser, keyword=True)
-        arguments = [iv.resolve(index), *(name.resolve(type) for name, type in zip(names, types, strict=True))]
+        arguments = [iv(index), *(name(type) for name, type in zip(names, types, strict=True))]
         region = parser.parse_region(arguments)
         return cls.create(
             operands=parser.resolve_operands(inits, types, position) if inits else (),
@@ -148,7 +156,7 @@ class ForOp(IRDLOperation):
             for monoid in self.monoids.data:
                 printer.print_string(", (" if place else "(")
                 group = slice(place, place + monoid.monoid.width)
-                print_operands(printer, self.carried[group])
+                printer.print_list(self.carried[group], lambda value: print_untyped_argument(printer, value))
                 printer.print_string(f" = {monoid.data}")
                 if self.inits:
                     printer.print_string(" from ")
@@ -159,7 +167,7 @@ class ForOp(IRDLOperation):
                 place = group.stop
         print_attributes(printer, self, keyword=True)
         printer.print_string(" ")
-        printer.print_region(self.body, print_entry_block_args=False)
+        printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
 
 
 @irdl_op_definition
@@ -189,7 +197,7 @@ class ReduceOp(IRDLOperation):
         )
 
     @property
-    def index(self) -> SSAValue:
+    def index(self) -> BlockArgument:
         return self.body.block.args[0]
 
     @property
@@ -217,7 +225,7 @@ class ReduceOp(IRDLOperation):
         parser.parse_punctuation(":")
         types = parse_types(parser)
         attributes = parse_attributes(parser, keyword=True)
-        region = parser.parse_region([iv.resolve(index)])
+        region = parser.parse_region([iv(index)])
         return cls.create(
             result_types=types, properties={"axis": axis, "monoid": monoid}, attributes=attributes, regions=[region]
         )
@@ -228,20 +236,20 @@ class ReduceOp(IRDLOperation):
         print_types(printer, [result.type for result in self.results])
         print_attributes(printer, self, keyword=True)
         printer.print_string(" ")
-        printer.print_region(self.body, print_entry_block_args=False)
+        printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
 
 
-def _parse_header(parser: Parser) -> tuple[Parser.UnresolvedArgument, AxisAttr]:
+def _parse_header(parser: Parser) -> tuple[Callable[[Attribute], Parser.Argument], AxisAttr]:
     """`%i (i = 16 parallel)`"""
-    iv = parser.parse_argument(expect_type=False)
+    iv = parse_untyped_argument(parser)
     with parser.in_parens():
         axis = AxisAttr.parse_body(parser)
     return iv, axis
 
 
-def _print_header(printer: Printer, iv: SSAValue, axis: AxisAttr) -> None:
+def _print_header(printer: Printer, iv: BlockArgument, axis: AxisAttr) -> None:
     printer.print_string(" ")
-    printer.print_ssa_value(iv)
+    print_untyped_argument(printer, iv)
     printer.print_string(" (")
     axis.print_body(printer)
     printer.print_string(")")
@@ -256,6 +264,10 @@ class YieldOp(IRDLOperation):
     arguments = var_operand_def()
 
     traits = traits_def(IsTerminator(), HasParent(ForOp, ReduceOp))
+
+    def verify_(self) -> None:
+        if not self.operands:
+            raise VerifyException("loop.yield gives at least one value; the body of a loop without state has none")
 
     @classmethod
     def parse(cls, parser: Parser) -> YieldOp:

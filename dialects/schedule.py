@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,7 +12,9 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from .axes import AxisKind, parse_axis_kind
+from .axes import AxisKind, parse_axis_kind, verify_axis_name
+
+_BUFFER_NAME = re.compile(r"[0-9]+|[A-Za-z$._-][A-Za-z0-9$._-]*")
 
 
 @dataclass(frozen=True)
@@ -95,6 +98,11 @@ class ScheduleAttr(Data[Schedule]):
         if len(names) != len(set(names)):
             raise VerifyException("an axis stands twice in the schedule")
         for axis, factors in self.data.axes:
+            verify_axis_name(axis)
+            if axis == "stage":
+                raise VerifyException("no axis is called `stage`: in a schedule that word begins the staged buffers")
+            if not factors:
+                raise VerifyException(f"axis {axis} has no factors")
             for factor in factors:
                 if factor.extent < 1:
                     raise VerifyException(f"axis {axis} has a factor of {factor.extent}")
@@ -104,6 +112,8 @@ class ScheduleAttr(Data[Schedule]):
         if len(staged) != len(set(staged)):
             raise VerifyException("a buffer is staged twice")
         for staging in self.data.stage:
+            if _BUFFER_NAME.fullmatch(staging.buffer) is None:
+                raise VerifyException(f"{staging.buffer!r} is no name of a buffer")
             if staging.buffers < 1 or staging.pad < 0:
                 raise VerifyException(f"%{staging.buffer}: buffers is at least 1 and pad not negative")
 

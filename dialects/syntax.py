@@ -1,10 +1,11 @@
 """Pieces of text that the ops of several dialects share."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, i32, i64
-from xdsl.ir import Attribute, Operation, Region, SSAValue
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, UnknownLoc, i32, i64
+from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
@@ -26,6 +27,7 @@ def parse_integers(parser: Parser) -> DenseArrayBase:
     )
 
 
+@cache
 def segment_sizes(*sizes: int) -> DenseArrayBase:
     """`operandSegmentSizes` of an op with several variadic operands; `create` does not set it."""
     return DenseArrayBase.from_list(i32, sizes)
@@ -98,10 +100,24 @@ def parse_mask(parser: Parser) -> UnresolvedOperand | None:
     return parser.parse_unresolved_operand() if parser.parse_optional_keyword("mask") else None
 
 
+def _print_location(printer: Printer, argument: BlockArgument) -> None:
+    """` loc(…)` where locations are printed and the argument has one."""
+    if printer.print_debuginfo and not isinstance(argument.location, UnknownLoc):
+        printer.print_string(" ")
+        printer.print_attribute(argument.location)
+
+
 def print_arguments(printer: Printer, region: Region) -> None:
-    """`(%x : f32, %y : f32)` of a function-like op."""
+    """`(%x: f32, %y: f32)` of a function-like op."""
+
+    def argument(value: BlockArgument) -> None:
+        printer.print_block_argument(value, print_type=False)
+        printer.print_string(": ")
+        printer.print_attribute(value.type)
+        _print_location(printer, value)
+
     printer.print_string("(")
-    printer.print_list(region.block.args, printer.print_block_argument)
+    printer.print_list(region.block.args, argument)
     printer.print_string(")")
 
 
@@ -113,6 +129,19 @@ def parse_arguments(parser: Parser) -> list[Parser.Argument]:
         return parsed if location is None else dataclasses.replace(parsed, location=location)
 
     return parser.parse_comma_separated_list(parser.Delimiter.PAREN, argument)
+
+
+def print_untyped_argument(printer: Printer, argument: BlockArgument) -> None:
+    """`%i`, an argument whose type its op knows, as in the head of a loop."""
+    printer.print_block_argument(argument, print_type=False)
+    _print_location(printer, argument)
+
+
+def parse_untyped_argument(parser: Parser) -> Callable[[Attribute], Parser.Argument]:
+    """The argument, given its type."""
+    name = parser.parse_argument(expect_type=False).name
+    location = parser.parse_optional_location()
+    return lambda type: Parser.Argument(name, type, location)
 
 
 def print_optional_results(printer: Printer, types: ArrayAttr[Attribute]) -> None:

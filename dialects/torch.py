@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import DictionaryAttr, FunctionType, StringAttr, TensorType
-from xdsl.ir import Dialect
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FloatAttr,
+    FunctionType,
+    IntegerAttr,
+    StringAttr,
+    TensorType,
+    UnitAttr,
+)
+from xdsl.ir import Attribute, Dialect
 from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def, var_operand_def, var_result_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
 
 from .syntax import parse_attributes, print_attributes, print_operands
 
@@ -34,6 +44,11 @@ class AtenOp(IRDLOperation):
     def verify_(self) -> None:
         if not self.overload.data:
             raise VerifyException("an ATen call names its overload")
+        for name, argument in self.arguments.data.items():
+            if not _is_argument(argument):
+                raise VerifyException(
+                    f"argument {name} is a number, a string, nothing, or a list or dictionary of those, not {argument}"
+                )
 
     @classmethod
     def parse(cls, parser: Parser) -> AtenOp:
@@ -65,6 +80,14 @@ class AtenOp(IRDLOperation):
         print_attributes(printer, self, keyword=True)
         printer.print_string(" : ")
         printer.print_function_type([x.type for x in self.operands], [x.type for x in self.results])
+
+
+def _is_argument(attribute: Attribute) -> bool:
+    if isa(attribute, ArrayAttr):
+        return all(map(_is_argument, attribute.data))
+    if isinstance(attribute, DictionaryAttr):
+        return all(map(_is_argument, attribute.data.values()))
+    return isinstance(attribute, IntegerAttr | FloatAttr | StringAttr | UnitAttr)
 
 
 Torch = Dialect("torch", [AtenOp], [])

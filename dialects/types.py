@@ -110,6 +110,11 @@ def is_shaped(type: Attribute) -> TypeIs[TensorType[Attribute] | VectorType[Attr
     return isinstance(type, TensorType | VectorType | MemRefType)
 
 
+def is_value_type(type: Attribute) -> bool:
+    """An element type, or a tensor, vector or memref of one whose extents are all known."""
+    return element_of(type) in _NAMES and all(extent >= 0 for extent in shape_of(type))
+
+
 def shape_of(type: Attribute) -> tuple[int, ...]:
     """Shape of a tensor, vector or memref; `()` for a scalar."""
     if is_shaped(type):

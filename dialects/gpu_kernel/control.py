@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import (
     i1,
     i64,
 )
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -35,9 +35,11 @@ from ..syntax import (
     parse_arguments,
     parse_attributes,
     parse_integers,
+    parse_untyped_argument,
     print_arguments,
     print_attributes,
     print_integers,
+    print_untyped_argument,
 )
 from ..types import byte_width, element_count, index, is_memref, shape_of
 from .memory import AllocOp, AsyncCopyOp
@@ -175,7 +177,7 @@ class KernelOp(IRDLOperation):
             printer.print_string(f" min_blocks {self.min_blocks.value.data}")
         print_attributes(printer, self, keyword=True)
         printer.print_string(" ")
-        printer.print_region(self.body, print_entry_block_args=False)
+        printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
 
 
 @irdl_op_definition
@@ -274,7 +276,7 @@ class ForOp(IRDLOperation):
         return ForOp.create(operands=(start,), properties=properties, regions=[Region(Block(arg_types=(index,)))])
 
     @property
-    def index(self) -> SSAValue:
+    def index(self) -> BlockArgument:
         return self.body.block.args[0]
 
     def verify_(self) -> None:
@@ -287,7 +289,7 @@ class ForOp(IRDLOperation):
 
     @classmethod
     def parse(cls, parser: Parser) -> ForOp:
-        iv = parser.parse_argument(expect_type=False)
+        iv = parse_untyped_argument(parser)
         parser.parse_punctuation("=")
         start = parser.resolve_operand(parser.parse_unresolved_operand(), index)
         parser.parse_keyword("to")
@@ -297,12 +299,12 @@ class ForOp(IRDLOperation):
         if parser.parse_optional_keyword("unroll"):
             properties["unroll"] = IntegerAttr(parser.parse_optional_integer() or 0, i64)
         attributes = parse_attributes(parser, keyword=True)
-        region = parser.parse_region([iv.resolve(index)])
+        region = parser.parse_region([iv(index)])
         return cls.create(operands=(start,), properties=properties, attributes=attributes, regions=[region])
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
-        printer.print_ssa_value(self.index)
+        print_untyped_argument(printer, self.index)
         printer.print_string(" = ")
         printer.print_ssa_value(self.start)
         printer.print_string(f" to {self.end.value.data} step {self.step.value.data}")
@@ -310,7 +312,7 @@ class ForOp(IRDLOperation):
             printer.print_string(f" unroll {self.unroll.value.data}" if self.unroll.value.data else " unroll")
         print_attributes(printer, self, keyword=True)
         printer.print_string(" ")
-        printer.print_region(self.body, print_entry_block_args=False)
+        printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
 
 
 @irdl_op_definition
@@ -352,10 +354,10 @@ class IfOp(IRDLOperation):
         printer.print_ssa_value(self.condition)
         print_attributes(printer, self, keyword=True)
         printer.print_string(" ")
-        printer.print_region(self.then)
+        printer.print_region(self.then, print_empty_block=False)
         if self.otherwise.blocks:
             printer.print_string(" else ")
-            printer.print_region(self.otherwise)
+            printer.print_region(self.otherwise, print_empty_block=False)
 
 
 @irdl_op_definition

@@ -35,7 +35,7 @@ from ..syntax import (
     print_mask,
     segment_sizes,
 )
-from ..types import byte_width, element_of, index, is_memref, is_vector, shape_of, type_name
+from ..types import byte_width, element_of, index, is_memref, is_value_type, is_vector, shape_of, type_name
 from ..uop.ranges import verify_access
 from ..uop.reduction import verify_monoid_operands
 from .target import VECTOR_BYTES
@@ -57,6 +57,8 @@ class AllocOp(IRDLOperation):
     def verify_(self) -> None:
         if memory_space(self.result.type) not in ("register", "shared"):
             raise VerifyException('an array is in "register" or "shared"')
+        if not is_value_type(self.result.type):
+            raise VerifyException(f"{self.result.type} is no array of elements of uop")
 
     @classmethod
     def parse(cls, parser: Parser) -> AllocOp:

@@ -14,7 +14,17 @@ from xdsl.utils.hints import isa
 from .. import semantics
 from ..monoids import Number, number_attribute
 from ..syntax import UnaryTypeChange, parse_attributes, parse_operands, print_attributes, print_operands
-from ..types import bit_width, element_of, is_element_type, is_float, shape_of, with_element
+from ..types import (
+    bit_width,
+    element_of,
+    index,
+    integer_bounds,
+    is_element_type,
+    is_float,
+    is_value_type,
+    shape_of,
+    with_element,
+)
 
 
 class AluOp(IRDLOperation):
@@ -53,7 +63,7 @@ class AluOp(IRDLOperation):
             raise VerifyException(f"{self.name} takes {row.arity} operands, not {len(self.operands)}")
         type = self.operands[-1].type
         element = element_of(type)
-        if not is_element_type(element) or not row.accepts(element):
+        if not is_value_type(type) or not row.accepts(element):
             raise VerifyException(f"{self.name} is not defined for {type}: its domain is {row.domain}")
         for operand, expected in zip(self.operands, self.operand_types_for(type), strict=True):
             if operand.type != expected:
@@ -116,7 +126,11 @@ WhereOp = ALU_OPS["where"]
 
 @irdl_op_definition
 class ConstOp(IRDLOperation):
-    """A scalar constant: `uop.const 1.0 : f32`. Always scalar; `uop.expand` makes a tensor or vector of it."""
+    """A scalar constant: `uop.const 1.0 : f32`. Always scalar; `uop.expand` makes a tensor or vector of it.
+
+    The number is exact, infinities, signed zeros and subnormals included. A NaN keeps its sign; it may become quiet, and
+    in `f16` it has no payload.
+    """
 
     name = "uop.const"
 
@@ -142,6 +156,10 @@ class ConstOp(IRDLOperation):
         type = self.value.type
         if not is_element_type(type):
             raise VerifyException(f"{type} is no element type")
+        if type == index and not isinstance(self.value, FloatAttr):
+            low, high = integer_bounds(type)
+            if not low <= self.value.value.data <= high:
+                raise VerifyException(f"{self.value.value.data} does not fit an index, which has 64 bits")
         if self.results[0].type != type:
             raise VerifyException(f"a constant of type {type} has result type {self.results[0].type}")
 
@@ -194,7 +212,7 @@ class BitcastOp(UnaryTypeChange):
 
 def _verify_same_shape(op: CastOp | BitcastOp) -> None:
     source, target = op.input.type, op.result.type
-    if not is_element_type(element_of(source)) or not is_element_type(element_of(target)):
+    if not is_value_type(source) or not is_value_type(target):
         raise VerifyException(f"{op.name} is not defined for {source} -> {target}")
     if with_element(source, element_of(target)) != target:
         raise VerifyException(f"{op.name} keeps the shape, {shape_of(source)}: {source} -> {target}")

@@ -102,7 +102,7 @@ class KernelOp(IRDLOperation):
             printer.print_attribute(self.schedule)
         print_attributes(printer, self, keyword=True)
         printer.print_string(" ")
-        printer.print_region(self.body, print_entry_block_args=False)
+        printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
 
 
 @irdl_op_definition

@@ -20,7 +20,7 @@ from ..syntax import (
     print_attributes,
     print_integers,
 )
-from ..types import element_count, element_of, is_tensor, is_vector, shape_of, with_shape
+from ..types import element_count, element_of, is_bool, is_tensor, is_value_type, is_vector, shape_of, with_shape
 
 Integers = DenseArrayBase.constr(i64)
 
@@ -56,6 +56,8 @@ class MovementOp(UnaryTypeChange):
     def verify_elements(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Check what all movement ops ask; the two shapes."""
         source, target = self.operands[0].type, self.results[0].type
+        if not is_value_type(source) or not is_value_type(target):
+            raise VerifyException(f"{self.name} is not defined for {source} -> {target}")
         if element_of(source) != element_of(target):
             raise VerifyException(f"{self.name} keeps the element type: {source} -> {target}")
         if not is_tensor(target) and not is_vector(target):
@@ -253,6 +255,8 @@ class IotaOp(IRDLOperation):
     traits = traits_def(Pure())
 
     def verify_(self) -> None:
+        if not is_value_type(self.result.type) or is_bool(element_of(self.result.type)):
+            raise VerifyException(f"iota is not defined for {self.result.type}: it counts in numbers")
         if len(shape_of(self.result.type)) != 1:
             raise VerifyException(f"iota gives a tensor of one axis, not {self.result.type}")
 

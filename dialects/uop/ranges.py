@@ -38,7 +38,7 @@ from ..syntax import (
     print_types,
     segment_sizes,
 )
-from ..types import index, is_memref, shape_of
+from ..types import index, is_memref, is_value_type, shape_of
 from .reduction import verify_monoid_operands
 
 
@@ -78,7 +78,9 @@ class RangeOp(IRDLOperation):
 
 
 def verify_access(op: IRDLOperation, buffer: SSAValue, indices: Sequence[SSAValue]) -> None:
-    """One index for each dimension of the buffer."""
+    """One index for each dimension of the buffer, which holds elements of uop."""
+    if not is_value_type(buffer.type):
+        raise VerifyException(f"{op.name} is not defined for a buffer of type {buffer.type}")
     rank = len(shape_of(buffer.type))
     if len(indices) != rank:
         raise VerifyException(f"{op.name} gives {len(indices)} indices to a buffer of rank {rank}")

@@ -32,7 +32,7 @@ from ..syntax import (
     print_integers,
     print_operands,
 )
-from ..types import element_of, is_integer, shape_of, with_shape
+from ..types import element_of, is_integer, is_value_type, shape_of, with_shape
 from .movement import Integers, verify_axes
 
 
@@ -41,7 +41,8 @@ def verify_monoid_operands(op: IRDLOperation, monoid: MonoidAttr, values: Sequen
     row = monoid.monoid
     if len(values) != row.width:
         raise VerifyException(f"{op.name} {row.name} takes {row.width} values, not {len(values)}")
-    if not row.accepts([element_of(value.type) for value in values]):
+    known = all(is_value_type(value.type) for value in values)
+    if not known or not row.accepts([element_of(value.type) for value in values]):
         types = ", ".join(str(value.type) for value in values)
         raise VerifyException(f"the monoid {row.name} is not defined for {types}")
     if any(shape_of(value.type) != shape_of(values[0].type) for value in values):

@@ -91,3 +91,10 @@ gpu_kernel.kernel @ldmatrix(%x: memref<64xf32>) outputs 1 grid [1, 1, 1] block 3
   // expected-error@+1 {{ldmatrix reads a flat buffer in "shared"}}
   %0 = gpu_kernel.ldmatrix %x[%t] : memref<64xf32> -> vector<8xf32>
 }
+
+// -----
+
+gpu_kernel.kernel @unknown() outputs 0 grid [1, 1, 1] block 32 arch "sm_90" index_bits 32 {
+  // expected-error@+1 {{memref<?xf16, "shared"> is no array of elements of uop}}
+  %s = gpu_kernel.alloc : memref<?xf16, "shared">
+}

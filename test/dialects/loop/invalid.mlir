@@ -67,3 +67,12 @@ uop.kernel @negative() {
   loop.for %i (i = -4 parallel) {
   }
 }
+
+// -----
+
+uop.kernel @nothing() {
+  loop.for %i (i = 16 parallel) {
+    // expected-error@+1 {{loop.yield gives at least one value}}
+    "loop.yield"() : () -> ()
+  }
+}

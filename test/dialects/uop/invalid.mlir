@@ -206,3 +206,59 @@ uop.kernel @bound(%out: memref<4xf32>, %x: memref<4xf32>) {
   // expected-error@+1 {{a reduction binds the results of uop.range}}
   %1 = uop.reduce add %0 over %c : f32
 }
+
+// -----
+
+func.func @dynamic(%x: tensor<?xf32>) {
+  // expected-error@+1 {{uop.exp is not defined for tensor<?xf32>}}
+  %0 = uop.exp %x : tensor<?xf32>
+  func.return
+}
+
+// -----
+
+func.func @dynamic(%x: tensor<?xf32>) {
+  // expected-error@+1 {{uop.flip is not defined for tensor<?xf32> -> tensor<?xf32>}}
+  %0 = uop.flip %x axes [0] : tensor<?xf32> -> tensor<?xf32>
+  func.return
+}
+
+// -----
+
+func.func @element(%x: tensor<2xi4>) {
+  // expected-error@+1 {{uop.flip is not defined for tensor<2xi4>}}
+  %0 = uop.flip %x axes [0] : tensor<2xi4> -> tensor<2xi4>
+  func.return
+}
+
+// -----
+
+func.func @element(%x: tensor<?xf32>) {
+  // expected-error@+1 {{the monoid add is not defined for tensor<?xf32>}}
+  %0 = uop.reduce_axis add %x axes [0] : (tensor<?xf32>) -> tensor<1xf32>
+  func.return
+}
+
+// -----
+
+func.func @count() {
+  // expected-error@+1 {{iota is not defined for tensor<3xi1>}}
+  %0 = uop.iota : tensor<3xi1>
+  func.return
+}
+
+// -----
+
+uop.kernel @element(%x: memref<2xi4>, %y: memref<?xf32>) {
+  %c0 = uop.const 0 : index
+  // expected-error@+1 {{uop.load is not defined for a buffer of type memref<2xi4>}}
+  %0 = uop.load %x[%c0] : memref<2xi4>
+}
+
+// -----
+
+func.func @large() {
+  // expected-error@+1 {{9223372036854775808 does not fit an index}}
+  %0 = uop.const 9223372036854775808 : index
+  func.return
+}
