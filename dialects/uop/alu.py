@@ -128,8 +128,8 @@ WhereOp = ALU_OPS["where"]
 class ConstOp(IRDLOperation):
     """A scalar constant: `uop.const 1.0 : f32`. Always scalar; `uop.expand` makes a tensor or vector of it.
 
-    The number is exact, infinities, signed zeros and subnormals included. A NaN keeps its sign; it may become quiet, and
-    in `f16` it has no payload.
+    The number is exact, infinities, signed zeros and subnormals included. A NaN keeps its sign; it may become quiet,
+    and in `f16` it has no payload.
     """
 
     name = "uop.const"
