@@ -16,7 +16,7 @@ from ..dialects.semantics import numpy_dtype
 from ..dialects.types import element_count, element_of, shape_of, type_name
 from ..dialects.uop import LaunchOp, ReshapeOp
 from ..rewriting.diagnostics import PassError
-from ..targets.cuda import gpu_kernels, kernel_text
+from ..targets.cuda import gpu_kernels, kernel_name, kernel_text
 from .nvrtc import Resources, compile_cuda
 from .simulator import Counters, simulate
 
@@ -93,7 +93,7 @@ def compile_kernel(kernel: gpu_kernel.KernelOp) -> CompiledKernel:
     """CUDA text, PTX and resources of one kernel for the architecture that it names."""
     text = kernel_text(kernel)
     arch = kernel.arch.data
-    name = kernel.sym_name.data
+    name = kernel_name(kernel)
     resources = compile_cuda(text, arch, name=f"{name}.cu").resources[name]
     ptx = compile_cuda(text, arch.replace("sm_", "compute_"), name=f"{name}.cu").ptx
     return CompiledKernel(kernel, text, ptx, resources)

@@ -33,6 +33,18 @@ C_KEYWORDS = frozenset(
     ).split()
 )
 
+RESERVED = C_KEYWORDS | {
+    function
+    for text in (
+        *(template for row in semantics.ALU.values() for template in row.cuda.values()),
+        *semantics.CUDA_HELPERS.values(),
+        *(text for name, text in vars(cuda_prelude).items() if name.isupper()),
+        "make_float2(make_float4(make_uint2(make_uint4(__half2float(__float2half_rn(",
+    )
+    for function in re.findall(r"([A-Za-z_]\w*)(?=\(|<)", text)
+}
+"""Names that a kernel or a variable would hide from the text: keywords, and functions that the text calls."""
+
 COMMENT_COLUMN = 64
 """Where the comments that name source lines begin, when the code leaves room."""
 
@@ -154,12 +166,24 @@ def _same_f32(x: float, y: float) -> bool:
         return False
 
 
+def identifier(name: str) -> str:
+    """`name` as a C identifier."""
+    text = re.sub(r"\W", "_", name)
+    return text if re.match(r"[A-Za-z_]", text) else f"_{text}"
+
+
+def kernel_name(kernel: gpu_kernel.KernelOp) -> str:
+    """What the kernel is called in the text: its symbol, with `_` behind it where C takes that for something else."""
+    name = identifier(kernel.sym_name.data)
+    return f"{name}_" if name in RESERVED else name
+
+
 class _Names:
     """C names of SSA values: their hints where they have one, each once in a kernel."""
 
     def __init__(self) -> None:
         self._names: dict[SSAValue, str] = {}
-        self._taken: dict[str, int] = {keyword: 0 for keyword in C_KEYWORDS}
+        self._taken: dict[str, int] = dict.fromkeys(RESERVED, 0)
         self._unnamed = 0
 
     def __getitem__(self, value: SSAValue) -> str:
@@ -175,8 +199,7 @@ class _Names:
             base = f"v{self._unnamed}"
             self._unnamed += 1
         else:
-            base = re.sub(r"\W", "_", hint)
-            base = base if re.match(r"[A-Za-z_]", base) else f"_{base}"
+            base = identifier(hint)
         name = base
         while name in self._taken:
             self._taken[base] = self._taken.get(base, 0) + 1
@@ -211,7 +234,7 @@ class _KernelPrinter:
         if kernel.min_blocks is not None:
             bounds += f", {kernel.min_blocks.value.data}"
         grid = " x ".join(map(str, kernel.grid_shape))
-        name = kernel.sym_name.data
+        name = kernel_name(kernel)
         head = f'extern "C" __global__ void __launch_bounds__({bounds}) {name}('
         one_line = f"{head}{', '.join(parameters)}) {{"
         self.lines.append((f"// {name}: grid {grid}, block {kernel.threads}, {kernel.shared_bytes} bytes shared", ""))

@@ -126,6 +126,11 @@ gpu_kernel.kernel @large(%int: memref<4294967296xi8>, %x: memref<16xi1>) outputs
   %2 = uop.add %0, %1 : index
 }
 
+// So is the name of a kernel, and one that would hide a function that the text calls.
+// CHECK:      void __launch_bounds__(32) double_(float* __restrict__ expf_1) {
+gpu_kernel.kernel @double(%expf: memref<32xf32>) outputs 1 grid [1, 1, 1] block 32 arch "sm_90" index_bits 32 {
+}
+
 // The program stands below as a comment.
 // CHECK:      // program forward(x):
 // CHECK-NEXT: //   t0 = reshape(x) to 1024
