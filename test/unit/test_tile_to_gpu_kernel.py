@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import random
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,7 +16,7 @@ from xdsl.parser import Parser
 from uop.dialects import gpu_kernel
 from uop.passes import get_all_passes
 from uop.runtime import nvrtc
-from uop.runtime.simulator import Counters, simulate
+from uop.runtime.simulator import Counters, UnsupportedPtxError, simulate
 from uop.targets.cuda import kernel_text
 from uop.tools.universe import UOP_UNIVERSE
 
@@ -73,7 +75,7 @@ def run(kernel: gpu_kernel.KernelOp, outputs: Sequence[Array], inputs: Sequence[
     )
 
 
-def random(*shape: int, dtype: str = "float32", seed: int = 0) -> Array:
+def normal(*shape: int, dtype: str = "float32", seed: int = 0) -> Array:
     return np.random.default_rng(seed + sum(shape)).standard_normal(shape).astype(dtype)
 
 
@@ -114,7 +116,7 @@ uop.kernel @matmul(%out: memref<{m}x{n}x{element}>, %x: memref<{m}x{k}x{element}
 
 
 def check_matmul(m: int, n: int, k: int, schedule: str) -> Counters:
-    x, bias, w = random(m, k), random(k), random(k, n)
+    x, bias, w = normal(m, k), normal(k), normal(k, n)
     out = np.full((m, n), np.nan, np.float32)
     counters = run(lowered(matmul(m, n, k), schedule), [out], [x, bias, w])
     assert_close(out, np.maximum((x + bias) @ w, 0))
@@ -168,7 +170,7 @@ uop.kernel @softmax(%out: memref<{m}x{n}xf32>, %x: memref<{m}x{n}xf32>) {{
 
 
 def check_softmax(text: str, m: int, n: int, schedule: str) -> Counters:
-    x = random(m, n)
+    x = normal(m, n)
     out = np.full((m, n), np.nan, np.float32)
     counters = run(lowered(text, schedule), [out], [x])
     exp = np.exp(x - x.max(1, keepdims=True))
@@ -240,7 +242,7 @@ def test_ragged_matmul(m: int, n: int, k: int, schedule: str) -> None:
 def test_half_precision_matmul(element: str, k: int) -> None:
     schedule = f"{TILE_16}, k = 2 loop * 32 loop, stage = [%x buffers 2 async pad 8, %w buffers 2 async]"
     kernel = lowered(matmul(16, 16, k, element), schedule)
-    x, bias, w = random(16, k), random(k), random(k, 16)
+    x, bias, w = normal(16, k), normal(k), normal(k, 16)
     out = np.zeros((16, 16), np.uint16)
     run(kernel, [out], [to_bits(array, element) for array in (x, bias, w)])
     x, bias, w = (from_bits(to_bits(array, element), element) for array in (x, bias, w))
@@ -393,7 +395,7 @@ def test_reductions_of_all_types(monoid: str, element: str, schedule: str) -> No
 @needs_nvrtc
 @pytest.mark.parametrize("schedule", REDUCTION_SCHEDULES)
 def test_maximum_of_nan_is_nan(schedule: str) -> None:
-    x = random(6, 100)
+    x = normal(6, 100)
     x[2, 97] = np.nan
     out = np.zeros(6, np.float32)
     run(lowered(reduction("max", ["f32"], 6, 100), schedule), [out], [x])
@@ -414,7 +416,7 @@ def test_argmax_finds_the_first_of_ties(schedule: str) -> None:
 @needs_nvrtc
 @pytest.mark.parametrize("schedule", REDUCTION_SCHEDULES)
 def test_welford(schedule: str) -> None:
-    x = random(6, 100) + 100
+    x = normal(6, 100) + 100
     zeros, ones = np.zeros_like(x), np.ones_like(x)
     mean, m2, count = (np.zeros(6, np.float32) for _ in range(3))
     run(lowered(reduction("welford", ["f32"] * 3, 6, 100), schedule), [mean, m2, count], [x, zeros, ones])
@@ -425,7 +427,7 @@ def test_welford(schedule: str) -> None:
 
 @needs_nvrtc
 def test_a_kernel_without_axes() -> None:
-    out, x = np.zeros(1, np.float32), random(1)
+    out, x = np.zeros(1, np.float32), normal(1)
     text = "uop.kernel @f(%out: memref<f32>, %x: memref<f32>) {\n%0 = uop.load %x[] : memref<f32>\n"
     text += "%1 = uop.exp %0 : f32\nuop.store %1, %out[] : memref<f32>\n}"
     kernel = lowered(text, "")
@@ -468,3 +470,56 @@ def test_a_padded_slab_is_read_without_bank_conflicts() -> None:
     assert counters.bank_conflicts == 0
     # Every element of x and w is loaded once: 1,024 floats each, and 64 of bias.
     assert counters.global_load_sectors == (1024 + 1024 + 64) * 4 // 32
+
+
+# Schedules at random.
+
+SERIAL, PARALLEL = ["loop", "unroll"], ["block", "thread", "register"]
+
+
+def random_factors(rng: random.Random, extent: int, kinds: Sequence[str], threads: int) -> tuple[str, int]:
+    """Factors that cover an axis, ragged or not, with at most so many threads; the threads that they have."""
+    factors: list[tuple[int, str]] = []
+    used = 1
+    for _ in range(rng.randint(1, 3)):
+        kind, factor = rng.choice(kinds), rng.choice([1, 2, 3, 4, 5, 8, 16, 25, 32])
+        if kind == "thread":
+            factor = min(factor, threads // used)
+            used *= factor
+        elif kind != "block":
+            factor = min(factor, 4)
+        factors.append((factor, kind))
+    covered = math.prod(factor for factor, _ in factors)
+    if covered < extent:
+        factors.insert(rng.randint(0, len(factors)), (-(-extent // covered), "loop"))
+    return " * ".join(f"{factor} {kind}" for factor, kind in factors), used
+
+
+def random_staging(rng: random.Random, buffer: str) -> str:
+    buffers, asynchronous, pad = rng.choice(["", "2", "3", "4"]), rng.random() < 0.6, rng.choice([0, 0, 1, 4])
+    parts = [
+        f"%{buffer}",
+        buffers and f"buffers {buffers}",
+        "async" if asynchronous else "",
+        f"pad {pad}" if pad else "",
+    ]
+    return " ".join(part for part in parts if part)
+
+
+@needs_nvrtc
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(40))
+def test_random_schedules(seed: int) -> None:
+    rng = random.Random(seed)
+    m, n, k = rng.choice([1, 5, 16, 33]), rng.choice([1, 8, 19, 40]), rng.choice([1, 7, 16, 50])
+    i, used = random_factors(rng, m, SERIAL + PARALLEL, 128)
+    j, more = random_factors(rng, n, SERIAL + PARALLEL, 128 // used)
+    used *= more
+    reduced, _ = random_factors(rng, k, [*SERIAL, "thread", "register"], 128 // used)
+    axes = [f"i = {i}", f"j = {j}", f"k = {reduced}"]
+    rng.shuffle(axes)
+    stage = [random_staging(rng, buffer) for buffer in ("x", "bias", "w") if rng.random() < 0.6]
+    try:
+        check_matmul(m, n, k, ", ".join([*axes, *([f"stage = [{', '.join(stage)}]"] if stage else [])]))
+    except UnsupportedPtxError as error:
+        pytest.skip(str(error))
