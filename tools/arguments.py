@@ -34,6 +34,7 @@ FLAGS: Mapping[str, tuple[Flag, ...]] = {
             "mlir",
             "target_text",
         ),
+        Flag("print-uop-tree", "print functions and kernels as trees of numbered nodes: short for -t uop-tree"),
         Flag("print-op-generic", "print operations in generic form"),
         Flag("print-debuginfo", "print the locations of operations"),
         Flag("print-no-properties", "print properties as attributes"),

@@ -73,7 +73,7 @@ class UOpOptMain(xDSLOptMain):
     def setup_pipeline(self) -> None:
         """Find the passes and the target; called last by xDSL's constructor. Raises `DiagnosticError`."""
         given: list[tuple[str, str]] = self.args.pipelines or []
-        self.target_text: str = self.args.target_text
+        self.target_text: str = "uop-tree" if self.args.print_uop_tree else self.args.target_text
         if self.args.run_reproducer:
             if given:
                 raise _usage_error(f"--run-reproducer brings its own passes: leave out {given[0][0]}")

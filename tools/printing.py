@@ -20,6 +20,7 @@ class TextPrinter(Printer):
     - Names: xDSL drops one number from the end of a name when it parses it (`%x_1_2` becomes the hint `x_1`), so a
       hint may look like a name that it makes up, and two values get one name. Here all numbers are dropped.
     - Strings: xDSL escapes letters that are not ASCII and reads the result as bytes. Here they stand as they are.
+      (Beside a quote, a backslash or a control character, which need an escape, xDSL still reads bytes.)
     - Locations, with `print_debuginfo`: where `unknown_locations` is false, `loc(unknown)` is left out, since an op
       without a location has just that.
     """
