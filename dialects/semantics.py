@@ -1,4 +1,4 @@
-# numpy comes in as an argument of type Any, so that a driver that only rewrites does not load it.
+# numpy and z3 come in as arguments of type Any, so that a driver that only rewrites does not load them.
 # pyright: reportUnknownLambdaType=false, reportUnknownMemberType=false, reportUnknownArgumentType=false
 """The one table of what the ALU ops of uop mean.
 
@@ -17,6 +17,8 @@ from typing import Any, Literal
 
 from xdsl.ir import Attribute
 
+from . import smt
+from .smt import SmtMeaning
 from .types import FLOAT_TYPES, integer_bounds, is_bool, is_float, is_integer, type_name
 
 Domain = Literal["any", "float", "number", "integer", "bits"]
@@ -31,6 +33,8 @@ class Semantics:
     domain: the element types that its operands take (a `where`'s condition is always bool).
     numpy: `numpy(np, *arrays)`: the meaning on arrays of one dtype; the result is rounded to the element type by the
       caller.
+    smt: `smt(z3, element, *terms)`: the meaning on integers and bools (dialects/smt.py); None where it takes floats
+      only.
     cuda: template by class of type: `f32`, `f64`, `int`, `bool`, `index`; `{0}` … are operands, `{T}` and `{U}` the
       C type
       and its unsigned partner. 16-bit floats go through `f32`. An `int` template serves `index` where that has none.
@@ -46,6 +50,7 @@ class Semantics:
     commutative: bool = False
     associative: bool = False
     idempotent: bool = False
+    smt: SmtMeaning | None = None
     helpers: Mapping[str, str] = field(default_factory=dict[str, str])
     """C functions that a template calls: class of type → name in `CUDA_HELPERS`."""
 
@@ -254,6 +259,7 @@ def _rows() -> list[Semantics]:
             {kind: f"{{0}} {sign} {{1}}" for kind in ("f32", "f64", "int", "bool")},
             compares=True,
             commutative=commutative,
+            smt=getattr(smt, name),
         )
 
     def wrapping(sign: str) -> dict[str, str]:
@@ -265,7 +271,9 @@ def _rows() -> list[Semantics]:
             "index": f"{{0}} {sign} {{1}}",
         }
 
-    def bitwise(name: str, sign: str, summary: str, numpy: Callable[..., Any], idempotent: bool) -> Semantics:
+    def bitwise(
+        name: str, sign: str, summary: str, numpy: Callable[..., Any], meaning: SmtMeaning, idempotent: bool
+    ) -> Semantics:
         return Semantics(
             name,
             2,
@@ -276,6 +284,7 @@ def _rows() -> list[Semantics]:
             commutative=True,
             associative=True,
             idempotent=idempotent,
+            smt=meaning,
         )
 
     f32_f64 = ("f32", "f64")
@@ -288,6 +297,7 @@ def _rows() -> list[Semantics]:
             "−x; integers wrap",
             _negate,
             {"f32": "-{0}", "f64": "-{0}", "int": "({T})(0 - ({U}){0})", "index": "-{0}"},
+            smt=smt.neg,
         ),
         Semantics(
             "abs",
@@ -301,6 +311,7 @@ def _rows() -> list[Semantics]:
                 "int": "({T})({0} < 0 ? 0 - ({U}){0} : ({U}){0})",
                 "index": "{0} < 0 ? -{0} : {0}",
             },
+            smt=smt.abs,
         ),
         Semantics(
             "sign",
@@ -313,6 +324,7 @@ def _rows() -> list[Semantics]:
                 "f64": "(double)((0.0 < {0}) - ({0} < 0.0))",
                 "int": "({T})((0 < {0}) - ({0} < 0))",
             },
+            smt=smt.sign,
         ),
         Semantics(
             "reciprocal",
@@ -350,7 +362,13 @@ def _rows() -> list[Semantics]:
         float_unary("round", "nearest whole number, ties to even", _float_round, "rint"),
         float_unary("trunc", "whole part", lambda np, x: np.trunc(x)),
         Semantics(
-            "not", 1, "bits", "complement of every bit; of a bool, not", _not, {"int": "({T})(~{0})", "bool": "!{0}"}
+            "not",
+            1,
+            "bits",
+            "complement of every bit; of a bool, not",
+            _not,
+            {"int": "({T})(~{0})", "bool": "!{0}"},
+            smt=smt.not_,
         ),
         Semantics(
             "isnan",
@@ -374,9 +392,27 @@ def _rows() -> list[Semantics]:
             compares=True,
         ),
         # Binary.
-        Semantics("add", 2, "number", "x + y; integers wrap", lambda np, x, y: x + y, wrapping("+"), commutative=True),
-        Semantics("sub", 2, "number", "x − y; integers wrap", lambda np, x, y: x - y, wrapping("-")),
-        Semantics("mul", 2, "number", "x · y; integers wrap", lambda np, x, y: x * y, wrapping("*"), commutative=True),
+        Semantics(
+            "add",
+            2,
+            "number",
+            "x + y; integers wrap",
+            lambda np, x, y: x + y,
+            wrapping("+"),
+            commutative=True,
+            smt=smt.add,
+        ),
+        Semantics("sub", 2, "number", "x − y; integers wrap", lambda np, x, y: x - y, wrapping("-"), smt=smt.sub),
+        Semantics(
+            "mul",
+            2,
+            "number",
+            "x · y; integers wrap",
+            lambda np, x, y: x * y,
+            wrapping("*"),
+            commutative=True,
+            smt=smt.mul,
+        ),
         Semantics("div", 2, "float", "x ÷ y", lambda np, x, y: x / y, {kind: "{0} / {1}" for kind in f32_f64}),
         Semantics(
             "floordiv",
@@ -390,6 +426,7 @@ def _rows() -> list[Semantics]:
                 "int": "floor_div<{T}>({0}, {1})",
             },
             helpers={"f32": "float_floor_div", "f64": "float_floor_div", "int": "floor_div", "index": "floor_div"},
+            smt=smt.floordiv,
         ),
         Semantics(
             "floormod",
@@ -403,6 +440,7 @@ def _rows() -> list[Semantics]:
                 "int": "floor_mod<{T}>({0}, {1})",
             },
             helpers={"f32": "float_floor_mod", "f64": "float_floor_mod", "int": "floor_mod", "index": "floor_mod"},
+            smt=smt.floormod,
         ),
         Semantics(
             "truncdiv",
@@ -411,6 +449,7 @@ def _rows() -> list[Semantics]:
             "x ÷ y rounded towards 0",
             _trunc_div,
             {"f32": "truncf({0} / {1})", "f64": "trunc({0} / {1})", "int": "({T})({0} / {1})", "index": "{0} / {1}"},
+            smt=smt.truncdiv,
         ),
         Semantics(
             "truncmod",
@@ -419,6 +458,7 @@ def _rows() -> list[Semantics]:
             "remainder of truncdiv: the sign of x",
             lambda np, x, y: np.fmod(x, y),
             {"f32": "fmodf({0}, {1})", "f64": "fmod({0}, {1})", "int": "({T})({0} % {1})", "index": "{0} % {1}"},
+            smt=smt.truncmod,
         ),
         Semantics(
             "pow",
@@ -428,6 +468,7 @@ def _rows() -> list[Semantics]:
             _pow,
             {"f32": "powf({0}, {1})", "f64": "pow({0}, {1})", "int": "int_pow<{T}>({0}, {1})"},
             helpers={"int": "int_pow", "index": "int_pow"},
+            smt=smt.pow,
         ),
         Semantics(
             "atan2",
@@ -453,6 +494,7 @@ def _rows() -> list[Semantics]:
             associative=True,
             idempotent=True,
             helpers={"f32": "min_nan"},
+            smt=smt.min,
         ),
         Semantics(
             "max",
@@ -470,10 +512,11 @@ def _rows() -> list[Semantics]:
             associative=True,
             idempotent=True,
             helpers={"f32": "max_nan"},
+            smt=smt.max,
         ),
-        bitwise("and", "&", "bitwise and; of bools, and", lambda np, x, y: np.bitwise_and(x, y), True),
-        bitwise("or", "|", "bitwise or; of bools, or", lambda np, x, y: np.bitwise_or(x, y), True),
-        bitwise("xor", "^", "bitwise exclusive or", lambda np, x, y: np.bitwise_xor(x, y), False),
+        bitwise("and", "&", "bitwise and; of bools, and", lambda np, x, y: np.bitwise_and(x, y), smt.and_, True),
+        bitwise("or", "|", "bitwise or; of bools, or", lambda np, x, y: np.bitwise_or(x, y), smt.or_, True),
+        bitwise("xor", "^", "bitwise exclusive or", lambda np, x, y: np.bitwise_xor(x, y), smt.xor, False),
         Semantics(
             "shl",
             2,
@@ -481,6 +524,7 @@ def _rows() -> list[Semantics]:
             "x · 2ʸ, wrapping; 0 where y is not in [0, bits)",
             _shift_left,
             {"int": "({U}){1} < sizeof({T}) * 8 ? ({T})(({U}){0} << {1}) : ({T})0"},
+            smt=smt.shl,
         ),
         Semantics(
             "shr",
@@ -489,6 +533,7 @@ def _rows() -> list[Semantics]:
             "⌊x ÷ 2ʸ⌋; −1 or 0 where y is not in [0, bits)",
             _shift_right,
             {"int": "({U}){1} < sizeof({T}) * 8 ? ({T})({0} >> {1}) : ({T})({0} < 0 ? -1 : 0)"},
+            smt=smt.shr,
         ),
         compare("eq", "==", "x = y", True),
         compare("ne", "!=", "x ≠ y; true when either is NaN", True),
@@ -504,6 +549,7 @@ def _rows() -> list[Semantics]:
             "the second where the first is true, else the third",
             lambda np, c, x, y: np.where(c, x, y),
             {kind: "{0} ? {1} : {2}" for kind in ("f32", "f64", "int", "bool")},
+            smt=smt.where,
         ),
         Semantics(
             "fma",
