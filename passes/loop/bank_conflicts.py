@@ -25,16 +25,21 @@ def wavefronts(addresses: Iterable[int], bytes: int) -> int:
     return total
 
 
-def best_padding(address: Callable[[int, int], int], reads: Iterable[int], unit: int, units: int = 8) -> int:
+def warp_wavefronts(address: Callable[[int, int], int], padding: int, bytes: int) -> int:
+    """`wavefronts` of a whole warp. address: (lane, padding in elements) → byte address that the lane reads."""
+    return wavefronts((address(lane, padding) for lane in range(WARP)), bytes)
+
+
+def best_padding(address: Callable[[int, int], int], widths: Iterable[int], unit: int, units: int) -> int:
     """The least number of elements to add to each row so that a warp's reads conflict least.
 
-    address: (lane, padding in elements) → byte address that the lane reads.
-    reads: sizes in bytes of the reads to count, as the compiler may merge neighbours.
-    unit: padding goes up in steps of this many elements, which keeps rows aligned.
+    widths: sizes in bytes of the reads to count, as the compiler may merge neighbours. unit: padding goes up in
+      steps of this
+      many elements, which keeps rows aligned. units: how many steps to try.
     """
-    sizes = tuple(reads)
+    sizes = tuple(widths)
 
     def cost(padding: int) -> int:
-        return sum(wavefronts((address(lane, padding) for lane in range(WARP)), size) for size in sizes)
+        return sum(warp_wavefronts(address, padding, size) for size in sizes)
 
     return min(range(0, unit * units, unit), key=lambda padding: (cost(padding), padding))

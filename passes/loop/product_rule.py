@@ -1,0 +1,180 @@
+"""The schedule of products: tiles of the output over blocks and threads, slabs of the operands staged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+
+from ...dialects.axes import AxisKind
+from ...dialects.schedule import Factor, Staging
+from .bank_conflicts import WARP, best_padding, warp_wavefronts
+from .kernel_shape import Access, KernelShape
+from .schedule_parts import Axes, Choice, ceil_div, factors_of, power_of_two_above, schedule_of
+
+SHARED_BUDGET = 40 * 1024
+"""Bytes of shared memory that the slabs of one block may take, out of 48 KiB."""
+
+SECTOR_BYTES = 32
+
+
+def product_axes(shape: KernelShape) -> tuple[str, str, str] | None:
+    """(row, column, reduced) axes when the reduction is a product: loads that share the reduced axis but not the
+    others.
+
+    The column is the innermost parallel axis that not all of them use, the row the innermost that they use instead.
+    """
+    reduced = shape.reduced[-1]
+    factors = [access for access in shape.loads if reduced in access.axes]
+    if reduced in shape.parallel or len(factors) < 2:
+        return None
+    users = {axis: {id(access) for access in factors if axis in access.axes} for axis in shape.parallel}
+    free = [axis for axis in shape.parallel if users[axis] and len(users[axis]) < len(factors)]
+    for column in reversed(free):
+        for row in reversed(free):
+            if not users[row] & users[column]:
+                return row, column, reduced
+    return None
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of a product's tile.
+
+    strided: neighbouring threads take neighbouring elements, and the registers of a thread are `threads` apart; else
+      the
+      registers of a thread are neighbours.
+    """
+
+    threads: int
+    registers: int
+    strided: bool
+
+    @property
+    def extent(self) -> int:
+        return self.threads * self.registers
+
+    @property
+    def thread_step(self) -> int:
+        """From a thread's first element to its neighbour's."""
+        return 1 if self.strided else self.registers
+
+    def factors(self, extent: int) -> list[Factor]:
+        """The factors of an axis of this extent."""
+        inner = [(self.threads, AxisKind.THREAD), (self.registers, AxisKind.REGISTER)]
+        return factors_of(
+            (ceil_div(extent, self.extent), AxisKind.BLOCK), *(reversed(inner) if self.strided else inner)
+        )
+
+
+def _side(extent: int, strided: bool) -> Side:
+    """16, 32 or 64 elements, less for small axes."""
+    registers = 4 if extent >= 32 else 2 if extent > 8 else 1
+    return Side(min(16, power_of_two_above(ceil_div(extent, registers))), registers, strided)
+
+
+def product_schedule(shape: KernelShape, row: str, column: str, reduced: str) -> Choice:
+    """A tile of the output a block, a register tile a thread; slabs of the operands staged along the reduced axis.
+
+    The order of registers and threads on each side, and the padding of each slab, are those with the fewest counted
+    passes
+    over shared memory, then over the output's sectors.
+    """
+    if shape.parallel.index(row) > shape.parallel.index(column):
+        row, column = column, row  # threads are numbered in the order of the axes: the last is the fastest
+    extents = {axis: max(1, shape.extents[axis]) for axis in (row, column)}
+    tile = {axis: _side(extent, False).extent for axis, extent in extents.items()}
+    length = max(1, shape.extents[reduced])
+    staged = _staged_loads(shape, reduced)
+    bytes_per_step = sum(
+        access.element_bytes * prod(tile.get(axis, 1) for axis in access.axes if axis != reduced)
+        for access in staged.values()
+    )
+    step = 16 if max(tile.values()) > 32 else 32
+    while step > 4 and 2 * step * bytes_per_step > SHARED_BUDGET:
+        step //= 2
+    step = min(step, power_of_two_above(length))
+    steps = ceil_div(length, step)
+
+    def layout(orders: Sequence[bool]) -> tuple[float, dict[str, Side], dict[str, int]]:
+        """What a register order costs; the sides and the paddings that go with it."""
+        sides = {axis: _side(extents[axis], order) for axis, order in zip((row, column), orders, strict=True)}
+        best = {buffer: _padding(access, sides, row, column, reduced, step) for buffer, access in staged.items()}
+        passes = length * sum(cost for cost, _ in best.values())
+        return passes + _store_sectors(shape, sides, column), sides, {buffer: pad for buffer, (_, pad) in best.items()}
+
+    # The registers of a thread are neighbours unless something else is cheaper: `min` keeps the first of equals.
+    _, sides, paddings = min(
+        (layout(order) for order in product((False, True), repeat=2)), key=lambda choice: choice[0]
+    )
+
+    axes: Axes = {axis: side.factors(extents[axis]) for axis, side in sides.items()}
+    axes[reduced] = [Factor(steps, AxisKind.LOOP), Factor(step, AxisKind.LOOP)]
+    double = steps > 1
+    stage = tuple(
+        Staging(buffer, 2 if double else 1, access.element_bytes >= 4 or double, paddings[buffer])
+        for buffer, access in staged.items()
+        if length > 1
+    )
+    reason = f"product: a tile of {tile[row]} x {tile[column]} a block, {step} deep, {steps} steps"
+    return Choice(schedule_of(shape, axes, stage), reason)
+
+
+def _staged_loads(shape: KernelShape, reduced: str) -> dict[str, Access]:
+    """Buffers whose slabs can be staged: read once, along the reduced axis, by linear indices."""
+    counts: dict[str, int] = {}
+    for access in shape.loads:
+        counts[access.buffer] = counts.get(access.buffer, 0) + 1
+    return {
+        access.buffer: access
+        for access in shape.loads
+        if reduced in access.axes and access.is_linear and counts[access.buffer] == 1
+    }
+
+
+def _padding(
+    access: Access, sides: Mapping[str, Side], row: str, column: str, reduced: str, step: int
+) -> tuple[float, int]:
+    """(passes over shared memory of the reads of one step, elements to add to each row of the slab for that)."""
+    size = access.element_bytes
+    last = access.indices[-1] or {}
+
+    def position(index: Mapping[str, int] | None, lane: int) -> int:
+        """Where the lane reads along one dimension of the slab, at the first step and register."""
+        place = {row: lane // sides[column].threads % sides[row].threads, column: lane % sides[column].threads}
+        return sum(
+            step * place[axis] * sides[axis].thread_step for axis, step in (index or {}).items() if axis in place
+        )
+
+    # Rows of the slab are walked by the last index; all dimensions before it move whole rows.
+    length = 1 + sum(
+        coefficient * ((step if axis == reduced else sides[axis].extent) - 1)
+        for axis, coefficient in last.items()
+        if axis == reduced or axis in sides
+    )
+
+    def address(lane: int, padding: int) -> int:
+        rows = sum(position(index, lane) for index in access.indices[:-1])
+        return (rows * (length + padding) + position(last, lane)) * size
+
+    # Neighbours are read at once: the registers of a thread, or steps that the compiler unrolls.
+    side = next((sides[axis] for axis in last if axis in sides), None)
+    neighbours = min(16 // size, 4 if side is None else 1 if side.strided else side.registers)
+    width = size * neighbours
+    padding = best_padding(address, sorted({size, width}), max(1, 16 // size), 8 if len(access.indices) > 1 else 1)
+    registers = prod(sides[axis].registers for axis in access.axes if axis in sides)
+    return warp_wavefronts(address, padding, width) * registers / neighbours, padding
+
+
+def _store_sectors(shape: KernelShape, sides: Mapping[str, Side], column: str) -> int:
+    """Sectors that a warp's stores of its register tile touch along the column, for each row."""
+    side = sides[column]
+    store = shape.stores[0]
+    if store.contiguous_axis != column:
+        return 0
+    in_vectors = not side.strided and max(1, shape.extents[column]) % side.registers == 0
+    threads = min(WARP, side.threads)
+    if in_vectors:
+        return ceil_div(threads * side.registers * store.element_bytes, SECTOR_BYTES)
+    return side.registers * ceil_div(threads * side.thread_step * store.element_bytes, SECTOR_BYTES)

@@ -1,0 +1,45 @@
+"""Pieces that the rules of `choose-schedule` make schedules of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...dialects.axes import AxisKind
+from ...dialects.schedule import Factor, Schedule, Staging
+from .kernel_shape import KernelShape
+
+Axes = dict[str, list[Factor]]
+"""What a rule binds: axis → factors, outermost first."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A schedule and the sentence that explains it."""
+
+    schedule: Schedule
+    reason: str
+
+
+def ceil_div(n: int, d: int) -> int:
+    return -(-n // d)
+
+
+def power_of_two_above(n: int) -> int:
+    """The least power of two that is at least `n`."""
+    return 1 << max(0, n - 1).bit_length()
+
+
+def factors_of(*parts: tuple[int, AxisKind]) -> list[Factor]:
+    """Factors without those of extent 1; one of extent 1 if nothing else is left."""
+    kept = [Factor(extent, kind) for extent, kind in parts if extent > 1]
+    return kept or [Factor(1, parts[0][1])]
+
+
+def schedule_of(shape: KernelShape, axes: Axes, stage: tuple[Staging, ...] = ()) -> Schedule:
+    """All axes of the kernel in the order of its text; those that no rule bound go over blocks, or serially if
+    reduced."""
+    factors: list[tuple[str, tuple[Factor, ...]]] = []
+    for axis, extent in shape.extents.items():
+        default = AxisKind.LOOP if axis in shape.reduced else AxisKind.BLOCK
+        factors.append((axis, tuple(axes.get(axis) or factors_of((max(1, extent), default)))))
+    return Schedule(tuple(factors), stage)
