@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from .formats import Array, bits_of, storage_dtype, view_dtype
 from .machine import Machine, Step
 from .memory import LOCAL_WINDOW, SHARED_WINDOW
 from .operands import Operands, UnsupportedOperandError, elements
-from .program import Linked, Slot
+from .program import Linked, LinkedOperand, Slot
 from .ptx import Instruction
 from .spaces import (
     Space,
@@ -73,6 +74,20 @@ def store_width(linked: Linked) -> int:
     return _access_bytes(instruction) if is_store and space_of(instruction) in (Space.GLOBAL, Space.GENERIC) else 0
 
 
+def _used_bytes(destinations: Sequence[LinkedOperand], size: int) -> list[tuple[int, int]]:
+    """(first, length) of the runs of bytes of a load that go to a register."""
+    width = size // len(destinations)
+    runs: list[tuple[int, int]] = []
+    for index, destination in enumerate(destinations):
+        if destination is None:
+            continue
+        if runs and sum(runs[-1]) == index * width:
+            runs[-1] = (runs[-1][0], runs[-1][1] + width)
+        else:
+            runs.append((index * width, width))
+    return runs
+
+
 def _load(linked: Linked, operands: Operands) -> Step:
     instruction = linked.instruction
     type_ = instruction.type
@@ -83,7 +98,7 @@ def _load(linked: Linked, operands: Operands) -> Step:
     writers = [operands.active_writer(destination, type_) for destination in destinations]
     read_address = address_reader(linked.operands[1], operands)
     element = storage_dtype(type_)
-    load = _dispatch(instruction, load_global, load_shared, load_local)
+    load = _dispatch(instruction, load_global, partial(load_shared, judged=_used_bytes(destinations, size)), load_local)
 
     def step(machine: Machine) -> None:
         pieces = load(machine, read_address(machine), size)

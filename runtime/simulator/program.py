@@ -6,6 +6,8 @@ expanded at each call, with registers and local variables of their own; their pa
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
@@ -112,6 +114,34 @@ class Program:
     carry: Slot
 
 
+def _slots(operand: LinkedOperand) -> list[Slot]:
+    """The registers in an operand."""
+    match operand:
+        case Slot():
+            return [operand]
+        case LinkedAddress(base=Slot() as base):
+            return [base]
+        case LinkedVector():
+            return [element for element in operand.elements if isinstance(element, Slot)]
+        case LinkedPair():
+            return [slot for slot in (operand.first, operand.second) if slot is not None]
+        case LinkedNot():
+            return [operand.slot]
+        case _:
+            return []
+
+
+def _sink_unread(instructions: Sequence[Linked]) -> None:
+    """Let elements of vector loads that nothing reads go nowhere: the compiler widens loads over what the program does
+    not ask for, and may not have written."""
+    occurrences = Counter(slot for linked in instructions for operand in linked.operands for slot in _slots(operand))
+    for linked in instructions:
+        target = linked.operands[0] if linked.operands else None
+        if linked.instruction.name == "ld" and isinstance(target, LinkedVector):
+            elements = [e if isinstance(e, Slot) and occurrences[e] > 1 else None for e in target.elements]
+            linked.operands = (LinkedVector(tuple(elements)), *linked.operands[1:])
+
+
 @lru_cache(maxsize=256)
 def link(ptx: str, kernel: str | None = None) -> Program:
     """Parse and link `kernel`, which may be left out when the module has only one."""
@@ -152,6 +182,7 @@ class _Linker:
         self._place_shared()
         carry = self.new_slot("pred")
         self._emit(self.kernel, {}, ())
+        _sink_unread(self.out)
         return Program(
             self.kernel.name,
             self.out,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import Enum
 
 import numpy as np
@@ -222,12 +222,13 @@ def count_shared(machine: Machine, addresses: Array, size: int, *, is_copy: bool
     stats.bytes += 0 if is_copy else len(addresses) * size
 
 
-def load_shared(machine: Machine, addresses: Array, size: int) -> Array:
-    """Bytes of shape (active lanes, size)."""
+def load_shared(machine: Machine, addresses: Array, size: int, judged: Sequence[tuple[int, int]]) -> Array:
+    """Bytes of shape (active lanes, size). judged: (first, length) of those that go somewhere."""
     offsets = shared_offsets(machine, addresses, size, "shared load")
     count_shared(machine, addresses, size)
     if machine.shadow is not None:
-        machine.shadow.read(offsets, size, machine.access())
+        for first, length in judged:
+            machine.shadow.read(offsets + first if first else offsets, length, machine.access())
     return gather(machine.shared, offsets, size)
 
 
