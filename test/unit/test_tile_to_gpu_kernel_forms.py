@@ -334,6 +334,27 @@ def test_shared_memory(name: str) -> None:
     check(SHARED_MEMORY[name])
 
 
+@needs_nvrtc
+def test_a_slab_of_three_is_read_as_a_vector_of_four() -> None:
+    """NVRTC does so where the loop is written out; nobody wrote the fourth element, and nobody looks at it."""
+    check("""
+uop.kernel @three(%out: memref<4xf32>, %x: memref<6xf32>) schedule #tile.schedule<i = 4 thread, k = 2 loop * 3 unroll> {
+  %ti = tile.axis i = 4 thread : index
+  %c3 = uop.const 3 : index
+  %r = loop.for %ko (k = 2 loop) carry (%a = add : f32) {
+    %k = uop.mul %ko, %c3 : index
+    %x_s = tile.stage %x[%k] buffers 2 async : memref<6xf32> -> memref<3xf32, "shared">
+    %b = loop.for %ki (k = 3 unroll) carry (%c = add from %a : f32) {
+      %e = tile.read %x_s[%ki] : memref<3xf32, "shared">(index) -> f32
+      %s = uop.add %c, %e : f32
+      loop.yield %s : f32
+    }
+    loop.yield %b : f32
+  }
+  tile.write %r, %out[%ti] : f32 -> memref<4xf32>(index)
+}""")
+
+
 SYNCHRONISATION = (gpu_kernel.BarrierOp, gpu_kernel.AsyncWaitOp)
 
 
