@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+import builtins
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 from xdsl.traits import IsolatedFromAbove
 
-from ..dialects.monoids import Number
+from ..dialects.monoids import Number, number_attribute
 from ..dialects.types import element_of, index, integer_bounds, is_integer
 from .builder import Builder
 from .diagnostics import PassError
-from .effects import has_no_effect, has_recursive_effects, is_removable
-from .intervals import Interval, IntervalAnalysis
+from .effects import has_no_effect, has_recursive_effects, is_pure, is_removable
+from .interval_arithmetic import Interval
+from .intervals import IntervalAnalysis
 from .locations import fuse_locations
 from .matcher import Matcher
 from .patterns import Rule
@@ -75,8 +77,13 @@ class RewriteBuilder(Builder):
         # What has been rewritten since is no longer there.
         return None if known is None or known.parent is None else known
 
-    def number(self, number: Number, type: Attribute) -> SSAValue | None:
-        """The number as a value of a type; integers wrap. None where an index would leave its 64 bits."""
+    def number(
+        self, number: Number, type: Attribute, constant: builtins.type[Operation] | None = None
+    ) -> SSAValue | None:
+        """The number as a value of a type; integers wrap. None where an index would leave its 64 bits.
+
+        constant: an op that makes scalar constants, `uop.const` where none is given.
+        """
         element = element_of(type)
         if is_integer(element):
             low, high = integer_bounds(element)
@@ -85,7 +92,23 @@ class RewriteBuilder(Builder):
                 if element == index:
                     return None
                 number = (number - low) % (high - low + 1) + low
-        return self.expand(self.const(number, element), type)
+        if constant is None:
+            return self.expand(self.const(number, element), type)
+        if type is not element:
+            return None
+        return self.pure(constant, (), (type,), {"value": number_attribute(number, type)}).results[0]
+
+    def any_op(
+        self,
+        cls: builtins.type[Operation],
+        operands: Sequence[SSAValue],
+        result_types: Sequence[Attribute],
+        properties: Mapping[str, Attribute],
+    ) -> Operation:
+        """An op of any dialect; the one that is there if it is pure."""
+        if is_pure(cls):
+            return self.pure(cls, operands, result_types, properties)
+        return self.insert(cls.create(operands=operands, result_types=result_types, properties=properties))
 
     def interval(self, value: SSAValue) -> Interval | None:
         """The least and greatest value; None for floats."""

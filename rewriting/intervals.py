@@ -1,25 +1,22 @@
-"""Intervals: the least and the greatest value of integers, indices and bools.
+"""Intervals of values: the least and the greatest number of integers, indices and bools.
 
-`TRANSFER` says for each op what its operands' intervals tell of its result. Arithmetic is on whole numbers; a result
-that leaves its element type has wrapped around, so nothing is known of it. A value of tensor or vector type has one
-interval for all its elements.
+A value of tensor or vector type has one interval for all its elements. Nothing is known of what memory holds, beyond
+the limits of its type, nor of the state that a loop carries.
 """
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cache
-from itertools import product
+from collections.abc import Callable, Mapping, Sequence
 
 from xdsl.dialects.builtin import IntegerAttr
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 
-from ..dialects import loop, tile
-from ..dialects.types import bit_width, element_of, integer_bounds, is_bool, is_integer, shape_of
+from ..dialects import gpu_kernel, loop, tile
+from ..dialects.monoids import MonoidAttr
+from ..dialects.types import element_of, shape_of
 from ..dialects.uop import (
     ALU_OPS,
+    BitcastOp,
     CastOp,
     ConstOp,
     ExpandOp,
@@ -29,56 +26,43 @@ from ..dialects.uop import (
     PadOp,
     PermuteOp,
     RangeOp,
+    ReduceAxisOp,
+    ReduceOp,
     ReshapeOp,
     ShrinkOp,
+    WhereOp,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """The numbers from `low` to `high`, both included."""
-
-    low: int
-    high: int
-
-    @staticmethod
-    def of_extent(extent: int) -> Interval:
-        """Positions along an axis. An empty axis has none, so anything holds of them."""
-        return Interval(0, max(extent - 1, 0))
-
-    @staticmethod
-    def hull(values: Sequence[int]) -> Interval:
-        return Interval(min(values), max(values))
-
-    @property
-    def is_single(self) -> bool:
-        return self.low == self.high
-
-    def contains(self, other: Interval) -> bool:
-        return self.low <= other.low and other.high <= self.high
-
-    def union(self, other: Interval) -> Interval:
-        return Interval(min(self.low, other.low), max(self.high, other.high))
-
+from .interval_arithmetic import INTERVALS, Interval, cast, whole, within
+from .interval_arithmetic import Transfer as Arithmetic
 
 Transfer = Callable[[Operation, Sequence[Interval]], Interval | None]
-"""From an op and its operands' intervals to its result's interval; None where nothing is known."""
-
-
-@cache
-def whole(element: Attribute) -> Interval | None:
-    """All numbers of an integer or bool type; None for another."""
-    return Interval(*integer_bounds(element)) if is_integer(element) or is_bool(element) else None
+"""From an op and its operands' intervals to its first result's interval; None where nothing is known."""
 
 
 class IntervalAnalysis:
     """Intervals of values, found when asked for and kept. They stay true when ops are replaced by equal
-    ones."""
+    ones.
 
-    def __init__(self) -> None:
+    assumed: what is known of some values beyond what their ops say, where something holds of one element, thread and
+      step.
+    everywhere: the analysis without it, which says what is known of all elements, threads and steps together.
+    """
+
+    def __init__(
+        self, assumed: Mapping[SSAValue, Interval] | None = None, everywhere: IntervalAnalysis | None = None
+    ) -> None:
+        self._everywhere = everywhere
         # By id, which hashes faster; `_values` keeps the values, so that ids stay theirs.
         self._known: dict[int, Interval | None] = {}
         self._values: list[SSAValue] = []
+        self._assumed: dict[int, Interval] = {}
+        for value, interval in (assumed or {}).items():
+            self.assume(value, interval)
+
+    def assume(self, value: SSAValue, interval: Interval) -> None:
+        """Take for granted that a value, of which nothing has been asked yet, is in the interval."""
+        self._assumed[id(value)] = interval
+        self._values.append(value)
 
     def of(self, value: SSAValue) -> Interval | None:
         """The interval of a value; None for floats."""
@@ -88,40 +72,133 @@ class IntervalAnalysis:
         stack = [value]
         while stack:
             current = stack[-1]
-            owner = current.owner
-            transfer = TRANSFER.get(type(owner))  # pyright: ignore[reportArgumentType]  # a block has none
             limits = whole(element_of(current.type))
             result = limits
-            if limits is not None and transfer is not None:
-                assert isinstance(owner, Operation)
-                operands = owner.operands
-                missing = [operand for operand in operands if id(operand) not in known]
-                if missing:
-                    stack += missing
+            if limits is not None:
+                owner = current.owner
+                if isinstance(owner, Block):
+                    result = self._of_argument(owner, current, stack)
+                else:
+                    result = self._of_result(owner, current, limits, stack)
+                if result is None:  # not before what is now on the stack
                     continue
-                result = _apply(transfer, owner, [known[id(operand)] for operand in operands], limits)
-            elif limits is not None and isinstance(owner, Block):
-                result = _of_argument(owner, current) or limits
+                if (assumed := self._assumed.get(id(current))) is not None:
+                    # Where both cannot hold, nothing is executed and anything is true.
+                    result = result.intersection(assumed) or result
             known[id(current)] = result
             self._values.append(current)
             stack.pop()
         return known[id(value)]
 
+    def _of_result(self, op: Operation, value: SSAValue, limits: Interval, stack: list[SSAValue]) -> Interval | None:
+        """The interval of a result of an op, or None when more values have to be known first: they are on the stack."""
+        cls = type(op)
+        arithmetic = ARITHMETIC.get(cls)
+        transfer = None if arithmetic is not None else TRANSFER.get(cls)
+        if arithmetic is None and transfer is None:
+            return limits
+        if self._everywhere is not None and cls in MIXING:
+            return self._everywhere.of(value)
+        # A reduction combines what its body yields.
+        inputs = op.yielded if isinstance(op, loop.ReduceOp) else op.operands
+        known = self._known
+        missing = [operand for operand in inputs if id(operand) not in known]
+        if missing:
+            stack += missing
+            return None
+        operands = [known[id(operand)] for operand in inputs]
+        numbers = [operand for operand in operands if operand is not None]
+        if len(numbers) < len(operands):  # a float among them
+            return limits
+        if arithmetic is not None:
+            if cls is WhereOp:
+                numbers = _refined(op, numbers)
+            return within(limits, arithmetic(element_of(value.type), numbers))
+        assert transfer is not None
+        if isinstance(value, OpResult) and value.index:
+            return limits
+        return within(limits, transfer(op, numbers))
 
-def _apply(transfer: Transfer, op: Operation, operands: Sequence[Interval | None], limits: Interval) -> Interval:
-    """The interval of the result, within the limits of its type."""
-    numbers = [operand for operand in operands if operand is not None]
-    if len(numbers) < len(operands):  # a float among them
-        return limits
-    result = transfer(op, numbers)
-    return result if result is not None and limits.contains(result) else limits
+    def _of_argument(self, block: Block, value: SSAValue, stack: list[SSAValue]) -> Interval | None:
+        """The interval of an argument of a block, or None as `_of_result`."""
+        parent = block.parent_op()
+        if isinstance(parent, loop.ForOp | loop.ReduceOp) and value is parent.index:
+            return Interval.of_extent(parent.axis.extent.data)
+        if isinstance(parent, gpu_kernel.ForOp):
+            if id(parent.start) not in self._known:
+                stack.append(parent.start)
+                return None
+            start = self._known[id(parent.start)]
+            assert start is not None
+            return _of_steps(start, parent.end.value.data, parent.step.value.data)
+        return whole(element_of(value.type))
 
 
-def _of_argument(block: Block, value: SSAValue) -> Interval | None:
-    parent = block.parent_op()
-    if isinstance(parent, loop.ForOp | loop.ReduceOp) and value is parent.index:
-        return Interval.of_extent(parent.axis.extent.data)
+def _of_steps(start: Interval, end: int, step: int) -> Interval:
+    """The index of a loop in its body, which is not executed from `end` on."""
+    last = max(end - 1, start.low)
+    if start.is_single:
+        last = start.low + (last - start.low) // step * step
+    return Interval(start.low, last)
+
+
+# `where`: what its condition says of its branches.
+
+_NEGATED = {"lt": "ge", "ge": "lt", "gt": "le", "le": "gt", "eq": "ne", "ne": "eq"}
+
+_COMPARED: dict[type[Operation], str] = {ALU_OPS[name]: name for name in _NEGATED}
+
+
+def _refined(op: Operation, operands: Sequence[Interval]) -> list[Interval]:
+    """The operands' intervals of a `where` that chooses between values that its condition compares with constants."""
+    condition, first, second = operands
+    comparison = op.operands[0].owner
+    name = _COMPARED.get(type(comparison))  # pyright: ignore[reportArgumentType]  # a block has none
+    if name is None or not isinstance(comparison, Operation):
+        return [condition, first, second]
+    left, right = comparison.operands
+    for chosen, relation in ((1, name), (2, _NEGATED[name])):
+        branch = op.operands[chosen]
+        interval = first if chosen == 1 else second
+        other = _number(right) if branch is left else _number(left) if branch is right else None
+        if other is not None:
+            if branch is right:
+                relation = MIRRORED[relation]
+            limited = limited_by(relation, interval, Interval(other, other)) or interval
+            first, second = (limited, second) if chosen == 1 else (first, limited)
+    return [condition, first, second]
+
+
+def _number(value: SSAValue) -> int | None:
+    owner = value.owner
+    while isinstance(owner, ExpandOp):
+        owner = owner.input.owner
+    if isinstance(owner, ConstOp) and isinstance(owner.value, IntegerAttr):
+        return int(owner.number)
     return None
+
+
+MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}
+"""Comparison → the one that holds when the operands change places."""
+
+
+def limited_by(relation: str, x: Interval, y: Interval) -> Interval | None:
+    """The numbers of x that stand in a relation to one of y; None where none does."""
+    match relation:
+        case "lt":
+            return x.intersection(Interval(x.low, y.high - 1)) if y.high > x.low else None
+        case "le":
+            return x.intersection(Interval(x.low, y.high)) if y.high >= x.low else None
+        case "gt":
+            return x.intersection(Interval(y.low + 1, x.high)) if y.low < x.high else None
+        case "ge":
+            return x.intersection(Interval(y.low, x.high)) if y.low <= x.high else None
+        case "eq":
+            return x.intersection(y)
+        case "ne" if y.is_single and not (x.is_single and x == y):
+            return Interval(x.low + (x.low == y.low), x.high - (x.high == y.high))
+        case _:
+            return None if x.is_single and x == y else x
 
 
 # Sources.
@@ -141,6 +218,29 @@ def _iota(op: Operation, operands: Sequence[Interval]) -> Interval:
     return Interval.of_extent(shape_of(op.results[0].type)[0])
 
 
+def _kernel_of(op: Operation) -> gpu_kernel.KernelOp | None:
+    parent = op.parent_op()
+    while parent is not None and not isinstance(parent, gpu_kernel.KernelOp):
+        parent = parent.parent_op()
+    return parent
+
+
+def _block_id(op: Operation, operands: Sequence[Interval]) -> Interval | None:
+    assert isinstance(op, gpu_kernel.BlockIdOp)
+    kernel = _kernel_of(op)
+    return None if kernel is None else Interval.of_extent(kernel.grid_shape["xyz".index(op.dimension.data)])
+
+
+def _thread_id(op: Operation, operands: Sequence[Interval]) -> Interval | None:
+    kernel = _kernel_of(op)
+    return None if kernel is None else Interval.of_extent(kernel.threads)
+
+
+def _lane_id(op: Operation, operands: Sequence[Interval]) -> Interval:
+    kernel = _kernel_of(op)
+    return Interval.of_extent(32 if kernel is None else min(32, kernel.threads))
+
+
 # Movement: elements of the first operand, and zeros.
 
 
@@ -152,207 +252,55 @@ def _pad(op: Operation, operands: Sequence[Interval]) -> Interval:
     return operands[0].union(Interval(0, 0))
 
 
-# ALU ops.
-
-
-def _corners(function: Callable[[int, int], int]) -> Transfer:
-    """For functions that are monotone in each operand while the other stands still."""
-
-    def transfer(op: Operation, operands: Sequence[Interval]) -> Interval:
-        x, y = operands
-        return Interval.hull([function(a, b) for a, b in product((x.low, x.high), (y.low, y.high))])
-
-    return transfer
-
-
-def _monotone(function: Callable[..., int]) -> Transfer:
-    """For functions that grow, or stay, with each operand."""
-
-    def transfer(op: Operation, operands: Sequence[Interval]) -> Interval:
-        return Interval(function(*(x.low for x in operands)), function(*(x.high for x in operands)))
-
-    return transfer
-
-
-def _signum(x: int) -> int:
-    return (x > 0) - (x < 0)
-
-
-def _neg(op: Operation, operands: Sequence[Interval]) -> Interval:
-    return Interval(-operands[0].high, -operands[0].low)
-
-
-def _abs(op: Operation, operands: Sequence[Interval]) -> Interval:
-    x = operands[0]
-    if x.low <= 0 <= x.high:
-        return Interval(0, max(-x.low, x.high))
-    return Interval.hull([abs(x.low), abs(x.high)])
-
-
-def _floored(x: int, y: int) -> int:
-    return x // y
-
-
-def _truncated(x: int, y: int) -> int:
-    return -(-x // y) if (x < 0) != (y < 0) else x // y
-
-
-def _quotient(function: Callable[[int, int], int]) -> Transfer:
-    corners = _corners(function)
-
-    def transfer(op: Operation, operands: Sequence[Interval]) -> Interval | None:
-        y = operands[1]
-        return None if y.low <= 0 <= y.high else corners(op, operands)
-
-    return transfer
-
-
-def _floormod(op: Operation, operands: Sequence[Interval]) -> Interval | None:
-    x, y = operands
-    if y.low <= 0 <= y.high:
-        return None
-    if y.is_single and x.low // y.low == x.high // y.low:
-        return Interval(x.low % y.low, x.high % y.low)
-    return Interval(0, y.high - 1) if y.low > 0 else Interval(y.low + 1, 0)
-
-
-def _truncmod(op: Operation, operands: Sequence[Interval]) -> Interval | None:
-    x, y = operands
-    if y.low <= 0 <= y.high:
-        return None
-    greatest = max(abs(y.low), abs(y.high)) - 1
-    if 0 <= x.low and x.high < min(abs(y.low), abs(y.high)):
-        return x
-    return Interval(max(min(x.low, 0), -greatest), min(max(x.high, 0), greatest))
-
-
-def _and(op: Operation, operands: Sequence[Interval]) -> Interval | None:
-    x, y = operands
-    if x.is_single and y.is_single:
-        return Interval(x.low & y.low, x.low & y.low)
-    highs = [z.high for z in operands if z.low >= 0]
-    return Interval(0, min(highs)) if highs else None
-
-
-def _or(op: Operation, operands: Sequence[Interval]) -> Interval | None:
-    x, y = operands
-    if x.is_single and y.is_single:
-        return Interval(x.low | y.low, x.low | y.low)
-    if min(x.low, y.low) < 0:
-        return None
-    return Interval(max(x.low, y.low), (1 << max(x.high, y.high).bit_length()) - 1)
-
-
-def _xor(op: Operation, operands: Sequence[Interval]) -> Interval | None:
-    x, y = operands
-    if x.is_single and y.is_single:
-        return Interval(x.low ^ y.low, x.low ^ y.low)
-    if min(x.low, y.low) < 0:
-        return None
-    return Interval(0, (1 << max(x.high, y.high).bit_length()) - 1)
-
-
-def _not(op: Operation, operands: Sequence[Interval]) -> Interval | None:
-    limits = whole(element_of(op.results[0].type))
-    assert limits is not None
-    # The complement counts down from the other end: of bools and unsigned numbers as of signed ones.
-    end = limits.low + limits.high
-    return Interval(end - operands[0].high, end - operands[0].low)
-
-
-def _shifted_left(x: int, y: int) -> int:
-    return x << y
-
-
-def _shifted_right(x: int, y: int) -> int:
-    return x >> y
-
-
-def _shift(function: Callable[[int, int], int]) -> Transfer:
-    corners = _corners(function)
-
-    def transfer(op: Operation, operands: Sequence[Interval]) -> Interval | None:
-        width = bit_width(element_of(op.results[0].type))
-        y = operands[1]
-        return corners(op, operands) if 0 <= y.low and y.high < width else None
-
-    return transfer
-
-
-def _decided(holds: Callable[[Interval, Interval], bool | None]) -> Transfer:
-    """For comparisons: whether the answer is the same for all numbers of two intervals."""
-
-    def transfer(op: Operation, operands: Sequence[Interval]) -> Interval | None:
-        answer = holds(operands[0], operands[1])
-        return None if answer is None else Interval(int(answer), int(answer))
-
-    return transfer
-
-
-def _less(x: Interval, y: Interval) -> bool | None:
-    return True if x.high < y.low else False if x.low >= y.high else None
-
-
-def _equal(x: Interval, y: Interval) -> bool | None:
-    if x.high < y.low or y.high < x.low:
-        return False
-    return True if x.is_single and x == y else None
-
-
-def _negated(answer: bool | None) -> bool | None:
-    return None if answer is None else not answer
-
-
-def _where(op: Operation, operands: Sequence[Interval]) -> Interval:
-    condition, x, y = operands
-    if condition.is_single:
-        return x if condition.low else y
-    return x.union(y)
-
-
 def _cast(op: Operation, operands: Sequence[Interval]) -> Interval:
-    x = operands[0]
-    if is_bool(element_of(op.results[0].type)):  # whether it is not 0
-        zero = _equal(x, Interval(0, 0))
-        return Interval(0, 1) if zero is None else Interval(int(not zero), int(not zero))
-    return x
+    return cast(element_of(op.results[0].type), operands)
 
 
-_ALU: dict[str, Transfer] = {
-    "neg": _neg,
-    "abs": _abs,
-    "sign": _monotone(_signum),
-    "not": _not,
-    "add": _monotone(operator.add),
-    "sub": _corners(operator.sub),
-    "mul": _corners(operator.mul),
-    "floordiv": _quotient(_floored),
-    "floormod": _floormod,
-    "truncdiv": _quotient(_truncated),
-    "truncmod": _truncmod,
-    "min": _monotone(min),
-    "max": _monotone(max),
-    "and": _and,
-    "or": _or,
-    "xor": _xor,
-    "shl": _shift(_shifted_left),
-    "shr": _shift(_shifted_right),
-    "lt": _decided(_less),
-    "gt": _decided(lambda x, y: _less(y, x)),
-    "ge": _decided(lambda x, y: _negated(_less(x, y))),
-    "le": _decided(lambda x, y: _negated(_less(y, x))),
-    "eq": _decided(_equal),
-    "ne": _decided(lambda x, y: _negated(_equal(x, y))),
-    "where": _where,
-}
+# Reductions.
+
+
+def _combined(monoid: MonoidAttr, element: Attribute, count: int, x: Interval) -> Interval | None:
+    """What `count` numbers of an interval give together."""
+    match monoid.data:
+        case "add":
+            return x * count
+        case "min" | "max" | "and" | "or" if count:
+            # Not below, or above, all elements; bitwise ones of negative numbers may be.
+            return x if monoid.data in ("min", "max") or whole(element) == Interval(0, 1) else None
+        case _:
+            return None
+
+
+def _reduce(op: Operation, operands: Sequence[Interval]) -> Interval | None:
+    assert isinstance(op, ReduceOp | ReduceAxisOp | loop.ReduceOp | tile.ReduceAcrossOp)
+    count = 1
+    if isinstance(op, loop.ReduceOp):
+        count = op.axis.extent.data
+    elif isinstance(op, ReduceAxisOp):
+        shape = shape_of(op.operands[0].type)
+        for axis in op.axis_list():
+            count *= shape[axis]
+    else:
+        for axis in op.over:
+            owner = axis.owner
+            assert isinstance(owner, RangeOp | tile.AxisOp)
+            count *= owner.extent
+    return _combined(op.monoid, element_of(op.results[0].type), count, operands[0])
+
+
+ARITHMETIC: dict[type[Operation], Arithmetic] = {ALU_OPS[name]: transfer for name, transfer in INTERVALS.items()}
 
 TRANSFER: dict[type[Operation], Transfer] = {
-    **{ALU_OPS[name]: transfer for name, transfer in _ALU.items()},
     ConstOp: _const,
     CastOp: _cast,
+    # Of integers of one width: the same number, or one that does not fit.
+    BitcastOp: _first,
     RangeOp: _axis,
     tile.AxisOp: _axis,
     IotaOp: _iota,
+    gpu_kernel.BlockIdOp: _block_id,
+    gpu_kernel.ThreadIdOp: _thread_id,
+    gpu_kernel.LaneIdOp: _lane_id,
     ExpandOp: _first,
     ReshapeOp: _first,
     PermuteOp: _first,
@@ -360,5 +308,18 @@ TRANSFER: dict[type[Operation], Transfer] = {
     FlipOp: _first,
     PadOp: _pad,
     GatherOp: _first,
+    gpu_kernel.ShuffleOp: _first,
+    ReduceOp: _reduce,
+    ReduceAxisOp: _reduce,
+    loop.ReduceOp: _reduce,
+    tile.ReduceAcrossOp: _reduce,
 }
 """Op class → its transfer function; a dialect whose ops give integers adds its own."""
+
+MIXING = frozenset[type[Operation]](
+    {
+        *(ReduceOp, ReduceAxisOp, loop.ReduceOp, tile.ReduceAcrossOp),
+        *(ReshapeOp, PermuteOp, ShrinkOp, FlipOp, PadOp, GatherOp, gpu_kernel.ShuffleOp),
+    }
+)
+"""Ops whose result in one place comes from other elements, steps, or threads of their operands."""
