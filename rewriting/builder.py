@@ -28,6 +28,7 @@ from ..dialects.uop import (
     ScatterOp,
     ShrinkOp,
 )
+from .keys import has_operands, op_key
 from .locations import UNKNOWN, fuse_locations
 
 OpT = TypeVar("OpT", bound=Operation)
@@ -70,10 +71,11 @@ class Builder:
             self.block.insert_op_before(op, self.before)
         return op
 
-    def _find(self, key: Hashable) -> Operation | None:
+    def _find(self, key: Hashable, operands: Sequence[SSAValue]) -> Operation | None:
+        """The op with this key on these operands, in this block or one around it."""
         scope: Builder | None = self
         while scope is not None:
-            if (op := scope._known.get(key)) is not None:
+            if (op := scope._known.get(key)) is not None and has_operands(op, operands):
                 if op.location != self.location:
                     op.location = fuse_locations((op.location, self.location))
                 return op
@@ -89,8 +91,8 @@ class Builder:
     ) -> OpT:
         """The pure op of this class on these operands: the one that is there, or a new one."""
         properties = properties or {}
-        key = (cls, *operands, *result_types, *sorted(properties.items(), key=_name))
-        if (known := self._find(key)) is not None:
+        key = op_key(cls, operands, result_types, properties)
+        if (known := self._find(key, operands)) is not None:
             assert isinstance(known, cls)
             return known
         op = cls.create(  # pyright: ignore[reportUnknownMemberType]
@@ -108,8 +110,8 @@ class Builder:
     def alu(self, name: str, *operands: SSAValue) -> SSAValue:
         """An ALU op on operands of one type."""
         cls = ALU_OPS[name]
-        key = (cls, *operands)
-        if (known := self._find(key)) is not None:
+        key = op_key(cls, operands)
+        if (known := self._find(key, operands)) is not None:
             return known.results[0]
         op = cls.build_on(*operands)
         op.location = self.location
@@ -208,7 +210,3 @@ class Builder:
         types = [with_shape(value.type, shape) for value in values]
         properties = {"monoid": MonoidAttr(monoid), "axes": integers(axes)}
         return self.pure(ReduceAxisOp, values, types, properties).results
-
-
-def _name(item: tuple[str, Attribute]) -> str:
-    return item[0]

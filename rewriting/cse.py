@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from functools import cache
 
 from xdsl.ir import Operation, Region, SSAValue
-from xdsl.traits import Commutative, IsolatedFromAbove
+from xdsl.traits import IsolatedFromAbove
 
-from ..dialects.types import element_of, is_float
-from ..dialects.uop import AluOp, MaxOp, MinOp
 from .effects import READS, is_only_read, is_pure
+from .keys import op_key
+from .listeners import report_count
 from .locations import fuse_locations
 from .uses import replace_uses
 
@@ -27,6 +26,7 @@ def eliminate_common_subexpressions(root: Operation) -> int:
     sweep = _Sweep()
     for region in root.regions:
         sweep.region(region, {})
+    report_count("equal ops merged", sweep.merged)
     return sweep.merged
 
 
@@ -58,19 +58,11 @@ class _Sweep:
         """Equal for ops that give the same results; None for those that are left alone."""
         cls = type(op)
         operands = op._operands  # pyright: ignore[reportPrivateUsage]  # the view costs twice as much
-        # Equal values are the same, and no new ones come into being here: ids say as much, and hash faster.
         if not is_pure(cls) and not (issubclass(cls, READS) and self._reads_constant_memory(operands[0])):
             return None
-        if issubclass(cls, AluOp) and not op.attributes:  # the operands' types say the result's
-            if len(operands) == 2:
-                x, y = id(operands[0]), id(operands[1])
-                return (cls, y, x) if y < x and _may_swap(cls, operands[0]) else (cls, x, y)
-            return cls, *map(id, operands)
-        properties = op.properties
-        if len(properties) > 1:
-            properties = dict(sorted(properties.items()))
-        key = cls, *map(id, operands), *properties.items(), *(result.type for result in op.results)
-        return (*key, *sorted(op.attributes.items(), key=_name)) if op.attributes else key
+        # No new values come into being here: a key that is found is about the operands that it was made of.
+        types = [result.type for result in op.results]
+        return op_key(cls, operands, types, op.properties, op.attributes)
 
     def _reads_constant_memory(self, buffer: SSAValue) -> bool:
         known = self._only_read.get(buffer)
@@ -87,17 +79,3 @@ class _Sweep:
         assert block is not None
         block.erase_op(op)
         self.merged += 1
-
-
-@cache
-def _is_commutative(op: type[AluOp]) -> bool:
-    return any(isinstance(trait, Commutative) for trait in op.traits)
-
-
-def _may_swap(op: type[AluOp], operand: SSAValue) -> bool:
-    """Whether the order of two operands is free to the last bit: min and max of +0 and −0 may give either."""
-    return _is_commutative(op) and (op not in (MinOp, MaxOp) or not is_float(element_of(operand.type)))
-
-
-def _name(item: tuple[str, object]) -> str:
-    return item[0]

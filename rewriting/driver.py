@@ -1,9 +1,10 @@
-"""The one driver of rewrite rules: a worklist over all regions, bottom-up, to a fixpoint."""
+"""The one driver of rewrite rules: a worklist over all regions, to a fixpoint or in one sweep."""
 
 from __future__ import annotations
 
 import builtins
-from collections.abc import Hashable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
@@ -17,9 +18,10 @@ from .diagnostics import PassError
 from .effects import has_no_effect, has_recursive_effects, is_pure, is_removable
 from .interval_arithmetic import Interval
 from .intervals import IntervalAnalysis
+from .listeners import current_listeners, report_count
 from .locations import fuse_locations
 from .matcher import Matcher
-from .patterns import Rule
+from .patterns import Assumption, Rule
 from .rules import Rules
 from .uses import replace_uses
 
@@ -72,8 +74,8 @@ class RewriteBuilder(Builder):
         self._rewriter.built.append(op)
         return op
 
-    def _find(self, key: Hashable) -> Operation | None:
-        known = super()._find(key)
+    def _find(self, key: Hashable, operands: Sequence[SSAValue]) -> Operation | None:
+        known = super()._find(key, operands)
         # What has been rewritten since is no longer there.
         return None if known is None or known.parent is None else known
 
@@ -115,6 +117,20 @@ class RewriteBuilder(Builder):
         return self._rewriter.interval(value)
 
 
+class Order(Enum):
+    """In which order ops are visited, and whether again."""
+
+    BOTTOM_UP = auto()
+    """Operands before the ops that use them, the ops of a region before the op that has it; again until no rule
+    applies. A rule sees operands that are rewritten already."""
+    TOP_DOWN = auto()
+    """The other way round: a rule sees what its op is computed from as it was, so that the largest term is rewritten
+    first."""
+    ONE_SWEEP = auto()
+    """Bottom-up, each op once: what rules build is not visited. For conversions, whose results may look like what
+    they are made from."""
+
+
 class _Visit(Enum):
     """How an op came to be on the worklist, which says what the builder may reuse in front of it."""
 
@@ -124,7 +140,8 @@ class _Visit(Enum):
     """Built in front of an op that was visited in order: all that was built in blocks around stands before
     it."""
     AGAIN = auto()
-    """One of its operands was replaced after its visit: nothing is known of what stands before it."""
+    """One of its operands was replaced after its visit, or the order is top-down: nothing is known of what stands
+    before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +156,12 @@ class _Chain:
 class Rewriter:
     """One run of rules over the ops inside `root`; what generated matchers talk to."""
 
-    def __init__(self, root: Operation, rules: Rules):
+    def __init__(self, root: Operation, rules: Rules, order: Order = Order.BOTTOM_UP):
         self.root = root
         self.rules = rules
+        self.order = order
+        self.tried: Counter[Rule] = Counter()
+        """On how many ops each rule was tried, where a listener wants to know."""
         self.statistics = RewriteStatistics()
         self.built: list[Operation] = []
         """Ops that the current rule has built."""
@@ -152,6 +172,7 @@ class Rewriter:
         # By id, which hashes faster: an op is on the worklist as long as it is pending.
         self._pending: dict[int, _Visit] = {}
         self._chains: dict[Operation, _Chain] = {}
+        self._listeners = current_listeners()
 
     # For matchers.
 
@@ -188,8 +209,12 @@ class Rewriter:
     def run(self) -> RewriteStatistics:
         work, pending = self._work, self._pending
         work += _reverse_post_order(self.root)
-        pending.update(dict.fromkeys(map(id, work), _Visit.IN_ORDER))
+        top_down = self.order is Order.TOP_DOWN
+        if top_down:
+            work.reverse()
+        pending.update(dict.fromkeys(map(id, work), _Visit.AGAIN if top_down else _Visit.IN_ORDER))
         limit = _FREE_REWRITES + _REWRITES_PER_OP * len(work)
+        counting = any(listener.counts_tries for listener in self._listeners)
         known: dict[type[Operation], tuple[bool, Matcher | None]] = {}
         rewrites = 0
         while work:
@@ -199,7 +224,8 @@ class Rewriter:
                 continue  # erased
             cls = type(op)
             if (row := known.get(cls)) is None:
-                row = known[cls] = (is_removable(cls) or has_recursive_effects(cls), self.rules.matcher(cls))
+                maybe_dead = is_removable(cls) or has_recursive_effects(cls)
+                row = known[cls] = (maybe_dead, self.rules.matcher(cls, counting))
             maybe_dead, match = row
             if maybe_dead and _is_unused(op) and has_no_effect(op):
                 self.statistics.removed += self._erase(op)
@@ -209,15 +235,25 @@ class Rewriter:
             self._visit = visit
             found = match(op, self)
             if found is None:
-                if self.built:  # by a rule that did not apply in the end
-                    self._schedule_built(op, None)
+                if self.built:
+                    self._take_back()
                 continue
             rule, new = found
             if self._replace(op, rule, new):
                 rewrites += 1
                 if rewrites > limit:
                     raise self._limit_error(op, self._chains.get(op))
+        for listener in self._listeners:
+            listener.tried(self.tried)
+        report_count("dead ops removed", self.statistics.removed)
         return self.statistics
+
+    def _take_back(self) -> None:
+        """Erase what was built by a rule that did not apply in the end."""
+        for op in reversed(self.built):
+            if is_removable(type(op)) and _is_unused(op):
+                self._erase(op)
+        self.built.clear()
 
     def _replace(self, op: Operation, rule: Rule, new: SSAValue | Sequence[SSAValue]) -> bool:
         """Put `new` in the place of the results of `op`; whether that changed anything."""
@@ -226,32 +262,37 @@ class Rewriter:
         if len(values) != len(results):
             raise PassError(f"the rule `{rule}` ({rule.place}) gives {len(values)} values for {len(results)}", op)
         if values and values[0] is results[0]:
+            self._take_back()
             return False
         for result, value in zip(results, values, strict=True):
             if value.type is not result.type and value.type != result.type:
                 raise PassError(f"the rule `{rule}` ({rule.place}) gives a {value.type} for a {result.type}", op)
-        if self.built:
+        for listener in self._listeners:
+            listener.rewriting(rule, op, self.built, values)
+        if self.order is Order.ONE_SWEEP:
+            self.built.clear()
+        elif self.built:
             before = self._chains.get(op)
             chain = _Chain(rule, before, 1 if before is None else before.length + 1)
             if chain.length > MAX_CHAIN:
                 raise self._limit_error(op, chain)
             self._schedule_built(op, chain)
         for result, value in zip(results, values, strict=True):
-            self._schedule_users(result)
+            if self.order is not Order.ONE_SWEEP:
+                self._schedule_users(result)
             replace_uses(result, value)
         self.statistics.removed += self._erase(op) - 1
         fired = self.statistics.fired
         fired[rule] = fired.get(rule, 0) + 1
         return True
 
-    def _schedule_built(self, op: Operation, chain: _Chain | None) -> None:
-        """Visit what a rule has built for `op`, first built first."""
+    def _schedule_built(self, op: Operation, chain: _Chain) -> None:
+        """Visit what a rule has built for `op`: bottom-up first built first, top-down last."""
         visit = _Visit.AGAIN if self._visit is _Visit.AGAIN else _Visit.NEW
-        for new in reversed(self.built):
+        for new in self.built if self.order is Order.TOP_DOWN else reversed(self.built):
             self._work.append(new)
             self._pending[id(new)] = visit
-            if chain is not None:
-                self._chains[new] = chain
+            self._chains[new] = chain
         self.built.clear()
 
     def _schedule_users(self, value: SSAValue) -> None:
@@ -299,15 +340,20 @@ class Rewriter:
         )
 
 
-def rewrite(root: Operation, rules: Rules) -> RewriteStatistics:
-    """Apply rules to the ops inside `root`, in all regions, until none applies.
+def rewrite(
+    root: Operation,
+    rules: Rules,
+    *,
+    order: Order = Order.BOTTOM_UP,
+    assuming: Collection[Assumption] = (),
+) -> RewriteStatistics:
+    """Apply rules to the ops inside `root`, in all regions, until none applies (or in one sweep: see `Order`).
 
-    Operands come before the ops that use them and the ops of a region before the op that has it, so a rule
-    sees operands that are rewritten already; what it builds is visited next. Ops whose results are unused and
-    that have no effect are removed. New ops get the fused location of the ops that the rule's term matched.
-    Raises `RewriteLimitError` when rules undo each other.
+    Of the rules those are used that assume no more than `assuming`. What they build is visited next. Ops whose
+    results are unused and that have no effect are removed. New ops get the fused location of the ops that the
+    rule's term matched. Raises `RewriteLimitError` when rules undo each other.
     """
-    return Rewriter(root, rules).run()
+    return Rewriter(root, rules.under(assuming), order).run()
 
 
 def _is_unused(op: Operation) -> bool:

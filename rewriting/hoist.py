@@ -4,6 +4,7 @@ from xdsl.ir import Block, Operation
 
 from ..dialects import loop
 from .effects import is_pure
+from .listeners import report_count
 
 
 def hoist_invariants(root: Operation) -> int:
@@ -26,6 +27,7 @@ def hoist_invariants(root: Operation) -> int:
                 body.detach_op(inner)
                 before.insert_op_before(inner, op)
                 moved += 1
+    report_count("invariants moved out of loops", moved)
     return moved
 
 

@@ -8,207 +8,115 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from itertools import count, product
 from types import EllipsisType
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.traits import Commutative
 
 from ..dialects.monoids import Number
+from .definitions import operand_fields, property_fields
+from .expressions import (
+    ANY,
+    BITS,
+    BOOL,
+    FLOAT,
+    INDEX,
+    INTEGER,
+    RESULT,
+    SIGNED,
+    Arithmetic,
+    Bound,
+    Condition,
+    Constant,
+    Fact,
+    NumberExpression,
+    Pattern,
+    TypeClass,
+    Value,
+    exactly,
+)
 
-
-@dataclass(frozen=True)
-class TypeClass:
-    """Element types that a variable stands for, by kind: `float`, `signed`, `unsigned`, `index`, `bool`."""
-
-    name: str
-    kinds: frozenset[str]
-
-
-ANY = TypeClass("any", frozenset(("float", "signed", "unsigned", "index", "bool")))
-FLOAT = TypeClass("float", frozenset(("float",)))
-INTEGER = TypeClass("integer", frozenset(("signed", "unsigned", "index")))
-SIGNED = TypeClass("signed", frozenset(("signed", "index")))
-INDEX = TypeClass("index", frozenset(("index",)))
-BOOL = TypeClass("bool", frozenset(("bool",)))
-BITS = TypeClass("bits", INTEGER.kinds | BOOL.kinds)
-
-
-class NumberExpression:
-    """A number known when a rule has matched: a constant's value, a bound of a variable, or arithmetic on
-    such.
-
-    Numbers are Python's: integers have no width. Comparisons give a `Condition`, as data.
-    """
-
-    def __add__(self, other: NumberExpression | int) -> Arithmetic:
-        return Arithmetic("+", self, other)
-
-    def __radd__(self, other: int) -> Arithmetic:
-        return Arithmetic("+", other, self)
-
-    def __sub__(self, other: NumberExpression | int) -> Arithmetic:
-        return Arithmetic("-", self, other)
-
-    def __rsub__(self, other: int) -> Arithmetic:
-        return Arithmetic("-", other, self)
-
-    def __mul__(self, other: NumberExpression | int) -> Arithmetic:
-        return Arithmetic("*", self, other)
-
-    def __floordiv__(self, other: NumberExpression | int) -> Arithmetic:
-        return Arithmetic("//", self, other)
-
-    def __mod__(self, other: NumberExpression | int) -> Arithmetic:
-        return Arithmetic("%", self, other)
-
-    def __neg__(self) -> Arithmetic:
-        return Arithmetic("-", 0, self)
-
-    def __lt__(self, other: NumberExpression | int) -> Condition:
-        return Condition("<", self, other)
-
-    def __le__(self, other: NumberExpression | int) -> Condition:
-        return Condition("<=", self, other)
-
-    def __gt__(self, other: NumberExpression | int) -> Condition:
-        return Condition(">", self, other)
-
-    def __ge__(self, other: NumberExpression | int) -> Condition:
-        return Condition(">=", self, other)
-
-    # As in z3, == makes a formula. Identity is what Python's containers need.
-    __hash__ = object.__hash__
-
-    def __eq__(self, other: object) -> Condition:  # pyright: ignore[reportIncompatibleMethodOverride]
-        assert isinstance(other, NumberExpression | int)
-        return Condition("==", self, other)
-
-    def __ne__(self, other: object) -> Condition:  # pyright: ignore[reportIncompatibleMethodOverride]
-        assert isinstance(other, NumberExpression | int)
-        return Condition("!=", self, other)
-
-    def render(self, leaf: Callable[[Constant | Bound], str]) -> str:
-        """Python source of the expression, where `leaf` says how constants and bounds are spelled."""
-        raise NotImplementedError
-
-    def leaves(self) -> Iterator[Constant | Bound]:
-        """The constants and bounds in the expression."""
-        raise NotImplementedError
-
-    def __str__(self) -> str:
-        return self.render(str)
+__all__ = [
+    "ANY",
+    "BITS",
+    "BOOL",
+    "FLOAT",
+    "INDEX",
+    "INTEGER",
+    "RESULT",
+    "SIGNED",
+    "AnyOf",
+    "Anything",
+    "Arithmetic",
+    "Assumption",
+    "AttributeVariable",
+    "Bound",
+    "Capture",
+    "Condition",
+    "Constant",
+    "Fact",
+    "Guard",
+    "Guarded",
+    "NumberExpression",
+    "OneOf",
+    "OpPattern",
+    "Operand",
+    "Operands",
+    "Pattern",
+    "PropertyPattern",
+    "Replacement",
+    "Rule",
+    "RuleGroup",
+    "Term",
+    "TypeClass",
+    "Variable",
+    "any_of",
+    "attributes",
+    "constants",
+    "exactly",
+    "op",
+    "operands",
+    "parameters_of",
+    "variables",
+    "variables_of",
+]
 
 
 @dataclass(frozen=True, eq=False)
-class Arithmetic(NumberExpression):
-    """`a + b`; floor division and modulo."""
-
-    sign: str
-    left: NumberExpression | int
-    right: NumberExpression | int
-
-    def render(self, leaf: Callable[[Constant | Bound], str]) -> str:
-        if self.sign == "-" and isinstance(self.left, int) and self.left == 0:
-            return f"-{_render(self.right, leaf, brackets=True)}"
-        return f"{_render(self.left, leaf, brackets=True)} {self.sign} {_render(self.right, leaf, brackets=True)}"
-
-    def leaves(self) -> Iterator[Constant | Bound]:
-        for side in (self.left, self.right):
-            if isinstance(side, NumberExpression):
-                yield from side.leaves()
-
-
-@dataclass(frozen=True, eq=False)
-class Bound(NumberExpression):
-    """`n.min` or `n.max`: what the range analysis knows of a variable."""
-
-    variable: Variable
-    end: str
-
-    def render(self, leaf: Callable[[Constant | Bound], str]) -> str:
-        return leaf(self)
-
-    def leaves(self) -> Iterator[Constant | Bound]:
-        yield self
-
-    def __str__(self) -> str:
-        return f"{self.variable}.{self.end}"
-
-
-def _render(part: NumberExpression | int, leaf: Callable[[Constant | Bound], str], brackets: bool = False) -> str:
-    if not isinstance(part, NumberExpression):
-        return str(part)
-    text = part.render(leaf)
-    return f"({text})" if brackets and isinstance(part, Arithmetic) else text
-
-
-@dataclass(frozen=True, eq=False)
-class Condition:
-    """`0 <= n.min`: part of a guard."""
-
-    sign: str
-    left: NumberExpression | int
-    right: NumberExpression | int
-
-    def __bool__(self) -> bool:
-        raise TypeError(f"`{self}` is not true or false yet: give `when` several conditions instead of chaining them")
-
-    def render(self, leaf: Callable[[Constant | Bound], str]) -> str:
-        return f"{_render(self.left, leaf)} {self.sign} {_render(self.right, leaf)}"
-
-    def leaves(self) -> Iterator[Constant | Bound]:
-        for side in (self.left, self.right):
-            if isinstance(side, NumberExpression):
-                yield from side.leaves()
-
-    def __str__(self) -> str:
-        return self.render(str)
-
-
-class Pattern:
-    """What may stand in a term."""
-
-
-@dataclass(frozen=True, eq=False)
-class Variable(Pattern):
+class Variable(Value, Pattern):
     """Any value with elements of a type class. Where it is repeated it is the same value, or an equal
     constant."""
 
-    name: str
-    types: TypeClass = ANY
-
-    @property
-    def min(self) -> Bound:
-        """The least value that it can have."""
-        return Bound(self, "min")
-
-    @property
-    def max(self) -> Bound:
-        """The greatest value that it can have."""
-        return Bound(self, "max")
-
-    def __matmul__(self, term: Term) -> Capture:
+    def __matmul__(self, term: Term | AnyOf) -> Capture:
         """`y @ cast[x]`: the value of `cast[x]`, which is called y."""
         return Capture(self, term)
 
-    def __str__(self) -> str:
-        return self.name
+
+_anonymous = count()
 
 
 @dataclass(frozen=True, eq=False)
-class Constant(Pattern, NumberExpression):
-    """A `uop.const`, scalar or expanded, of any element type; it stands for its number."""
+class Anything(Variable):
+    """`...` for one operand: a value that nothing else speaks of."""
+
+    name: str = field(default_factory=lambda: f"_{next(_anonymous)}")
+
+    def __str__(self) -> str:
+        return "..."
+
+
+@dataclass(frozen=True, eq=False)
+class Operands(Pattern):
+    """Any number of operands, also none; functions get them as a sequence. In a replacement they stand for
+    themselves."""
 
     name: str
 
-    def render(self, leaf: Callable[[Constant | Bound], str]) -> str:
-        return leaf(self)
-
-    def leaves(self) -> Iterator[Constant | Bound]:
-        yield self
-
     def __str__(self) -> str:
-        return self.name
+        return f"*{self.name}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,62 +124,212 @@ class Capture(Pattern):
     """A variable bound to the value of a term."""
 
     variable: Variable
-    term: Term
+    term: Term | AnyOf
 
     def __str__(self) -> str:
         return f"{self.variable} @ {self.term}"
+
+
+@dataclass(frozen=True, eq=False)
+class AnyOf(Pattern):
+    """One of several patterns: a rule with it is as many rules (`Rule.alternatives`).
+
+    key: those that share it stand for the same choice
+    """
+
+    options: tuple[Operand, ...]
+    key: object = field(default_factory=object)
+
+    def __or__(self, other: Term | AnyOf) -> AnyOf:
+        return AnyOf((*self.options, *_options(other)))
+
+    def when(self, *guards: Guard) -> GuardedAny:
+        return GuardedAny(self, guards)
+
+    def __rshift__(self, replacement: Replacement | Pattern) -> RuleGroup:
+        return _rules(self, (), replacement)
+
+    def __str__(self) -> str:
+        return f"({' | '.join(map(str, self.options))})"
+
+
+def any_of(*options: Operand) -> AnyOf:
+    """One of these patterns: `mul[x, any_of(2, add[1, 1])]`. All must bind what the rule speaks of."""
+    return AnyOf(options)
+
+
+def _options(pattern: Term | AnyOf) -> tuple[Operand, ...]:
+    return pattern.options if isinstance(pattern, AnyOf) else (pattern,)
+
+
+@dataclass(frozen=True, eq=False)
+class AttributeVariable:
+    """A property of an op; where it is repeated, an equal one. Functions get the attribute."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
 
 
 Operand = Pattern | NumberExpression | Number
 """A number matches a constant of any element type that holds exactly this number: 0 is not −0.0, 1 is not
 true. Arithmetic stands in replacements only."""
 
+PropertyPattern = AttributeVariable | Attribute | Number | str | Sequence[int] | None | Callable[[Attribute], bool]
+"""What a property is: bound to a variable, an attribute, what an attribute holds in Python (`"add"`, 0, `(0, 2)`),
+absent (None), or what a function says is true of it."""
+
 Guard = Condition | Callable[..., bool]
+"""A condition as data (`Condition`; `Fact`, which can be called), or a function: see `Term.when`."""
+
 Replacement = Variable | NumberExpression | Number | Callable[..., SSAValue | Sequence[SSAValue] | None]
+
+
+class Assumption(StrEnum):
+    """What a rule takes for granted beyond the meaning of eager PyTorch, to the bit."""
+
+    FINITE = "finite"
+    """No operand is an infinity or NaN, and the sign of 0 does not matter."""
+
+    ROUNDING = "up to rounding"
+    """Results may differ as if rounded at other places."""
 
 
 @dataclass(frozen=True)
 class OpPattern:
-    """An op of which terms are made: `add[x, y]`; `add[...]` takes any operands.
+    """An op of which terms are made: `add[x, y]`; `add[...]` takes any operands, `add[x, ...]` any second one.
 
-    commutative: terms of it match in both orders of their two operands; `add.ordered[x, y]` does not.
+    commutative: terms of it match in both orders of their two operands; `add.ordered[x, y]` does not
+    constant: the op that makes constants in replacements of its terms, with its number as the property
+      `value`; uop.const where there is none
     """
 
     name: str
     op: type[Operation]
     commutative: bool = False
+    constant: type[Operation] | None = None
 
     @property
     def ordered(self) -> OpPattern:
         return replace(self, name=f"{self.name}.ordered", commutative=False)
 
-    def __getitem__(self, operands: Operand | tuple[Operand, ...] | EllipsisType) -> Term:
+    def __or__(self, other: OpPattern | OneOf) -> OneOf:
+        return OneOf((self, *(other.heads if isinstance(other, OneOf) else (other,))))
+
+    def __getitem__(self, operands: Operand | EllipsisType | tuple[Operand | EllipsisType, ...]) -> Term:
         if isinstance(operands, EllipsisType):
             return Term(self, None)
-        return Term(self, operands if isinstance(operands, tuple) else (operands,))
+        patterns = operands if isinstance(operands, tuple) else (operands,)
+        return Term(self, tuple(Anything() if isinstance(o, EllipsisType) else o for o in patterns))
+
+    def __call__(self, **fields: Operand | PropertyPattern) -> Term:
+        """A term by the names of operands and properties in the op's definition: `load(buffer=x, mask=None)`.
+
+        Those left out do not matter. None: an optional one that is absent.
+        """
+        names, properties = operand_fields(self.op), property_fields(self.op)
+        if not names and not properties:
+            raise TypeError(f"{self.name} has no definition whose fields could be named")
+        term = Term(self, None)
+        named: dict[str, Operand | None] = {}
+        for name, pattern in fields.items():
+            if name in names:
+                assert pattern is None or isinstance(pattern, Operand)
+                named[name] = pattern
+            elif name in properties:
+                assert not isinstance(pattern, Pattern | NumberExpression)
+                term = term.having(**{name: pattern})
+            else:
+                raise TypeError(f"{self.op.name} has no {name}: its fields are {', '.join((*names, *properties))}")
+        if named and all(names.values()):  # one operand in each field: by position, as if written so
+            operands = (named.get(name) for name in names)
+            return replace(term, operands=tuple(Anything() if o is None else o for o in operands))
+        return replace(term, named=tuple(named.items())) if named else term
+
+
+@dataclass(frozen=True, eq=False)
+class OneOf:
+    """`add | sub`: an op that is one of these, and in one rule everywhere the same one."""
+
+    heads: tuple[OpPattern, ...]
+
+    def __or__(self, other: OpPattern | OneOf) -> OneOf:
+        return OneOf((*self.heads, *(other.heads if isinstance(other, OneOf) else (other,))))
+
+    def __getitem__(self, operands: Operand | EllipsisType | tuple[Operand | EllipsisType, ...]) -> AnyOf:
+        return AnyOf(tuple(head[operands] for head in self.heads), key=self)
+
+
+def op(
+    cls: type[Operation],
+    name: str | None = None,
+    commutative: bool | None = None,
+    constant: type[Operation] | None = None,
+) -> OpPattern:
+    """The pattern of any op class of any dialect: `addi = op(arith.AddiOp, constant=arith.ConstantOp)`.
+
+    name: what rules are printed with; the op's own name where none is given
+    commutative: as the op's trait says where nothing is given
+    constant: see `OpPattern`
+    """
+    if commutative is None:
+        commutative = any(isinstance(trait, Commutative) for trait in cls.traits)
+    return OpPattern(name or cls.name.removeprefix("uop."), cls, commutative, constant)
 
 
 @dataclass(frozen=True, eq=False)
 class Term(Pattern):
-    """An op applied to patterns; `operands` is None where they do not matter."""
+    """An op applied to patterns.
+
+    operands: in order; None where they do not matter or are named
+    properties: those that matter, by name
+    named: operands by the name of their field; None for one that is absent
+    type: in a replacement, the result's type: a value that has it, or the type itself; None for that of the
+      value in whose place the term stands
+    """
 
     head: OpPattern
     operands: tuple[Operand, ...] | None
+    properties: tuple[tuple[str, PropertyPattern], ...] = ()
+    named: tuple[tuple[str, Operand | None], ...] = ()
+    type: Variable | Attribute | None = None
+
+    def having(self, **properties: PropertyPattern) -> Term:
+        """The term whose op has these properties (or attributes): `reduce_axis[x].having(monoid="add")`.
+
+        In a replacement: the op is built with them, each an attribute or a variable for one.
+        """
+        return replace(self, properties=(*self.properties, *properties.items()))
+
+    def of_type(self, type: Variable | Attribute) -> Term:
+        """In a replacement: the term with this result type, or that of a variable."""
+        return replace(self, type=type)
+
+    def __or__(self, other: Term | AnyOf) -> AnyOf:
+        return AnyOf((self, *_options(other)))
 
     def when(self, *guards: Guard) -> Guarded:
         """The term under conditions, tried from left to right.
 
-        A guard is a `Condition`, or a function whose parameters are named like variables (it gets their
-        values), constants (their numbers), `op` (the matched op) or `result` (its value).
+        A guard is a `Condition` (`n.min >= 0`), a `Fact` (`x.one_use`), or a function whose parameters are
+        named like variables (it gets their values), constants (their numbers), operands (a sequence of
+        values), attributes, `op` (the matched op) or `result` (its value).
         """
         return Guarded(self, guards)
 
-    def __rshift__(self, replacement: Replacement | Term) -> Rule:
+    def __rshift__(self, replacement: Replacement | Pattern) -> Rule:
         return _rule(self, (), replacement)
 
     def __str__(self) -> str:
+        if self.named:
+            fields = [f"{name}={pattern}" for name, pattern in (*self.named, *self.properties)]
+            return f"{self.head.name}({', '.join(fields)})"
         inside = "..." if self.operands is None else ", ".join(map(str, self.operands))
-        return f"{self.head.name}[{inside}]"
+        text = f"{self.head.name}[{inside}]"
+        if self.properties:
+            text += f".having({', '.join(f'{name}={_name_of(value)}' for name, value in self.properties)})"
+        return text if self.type is None else f"{text}.of_type({self.type})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,8 +339,19 @@ class Guarded:
     term: Term
     guards: tuple[Guard, ...]
 
-    def __rshift__(self, replacement: Replacement | Term) -> Rule:
+    def __rshift__(self, replacement: Replacement | Pattern) -> Rule:
         return _rule(self.term, self.guards, replacement)
+
+
+@dataclass(frozen=True, eq=False)
+class GuardedAny:
+    """One of several terms, under conditions."""
+
+    pattern: AnyOf
+    guards: tuple[Guard, ...]
+
+    def __rshift__(self, replacement: Replacement | Pattern) -> RuleGroup:
+        return _rules(self.pattern, self.guards, replacement)
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,47 +363,155 @@ class Rule:
       guards); it returns the value (or values) to put in the op's place, `()` to erase an op without results,
       or None: the rule does not apply.
     name: the rule's text, where none is given.
+    assumes: what must be granted for the rule to be used; by default nothing is.
     """
 
     term: Term
     guards: tuple[Guard, ...]
-    replacement: Replacement | Term
+    replacement: Replacement | Term | AnyOf
     name: str
     file: str
     line: int
+    assumes: frozenset[Assumption] = frozenset()
 
     def named(self, name: str) -> Rule:
         return replace(self, name=name)
+
+    def finite(self) -> Rule:
+        """The rule, declared to hold for finite numbers only: used only where that is assumed."""
+        return replace(self, assumes=self.assumes | {Assumption.FINITE})
+
+    def up_to_rounding(self) -> Rule:
+        """The rule, declared to hold only up to rounding: used only where that may be."""
+        return replace(self, assumes=self.assumes | {Assumption.ROUNDING})
 
     @property
     def place(self) -> str:
         return f"{self.file}:{self.line}"
 
+    def alternatives(self) -> tuple[Rule, ...]:
+        """The rule once for each choice of its `AnyOf`s; a rule without any is its own only alternative.
+
+        Sets of rules (`Rules`) hold these, so that each is matched, counted and proved on its own.
+        """
+        keys = _choices(self.term)
+        if not keys:
+            return (self,)
+        has_own_name = self.name != _text(self.term, self.guards, self.replacement)
+        found: dict[str, Rule] = {}
+        for indices in product(*(range(options) for options in keys.values())):
+            chosen = dict(zip(keys, indices, strict=True))
+            term = _choose(self.term, chosen)
+            replacement = (
+                _choose(self.replacement, chosen) if isinstance(self.replacement, Pattern) else self.replacement
+            )
+            assert isinstance(term, Term)
+            assert not isinstance(replacement, Pattern) or isinstance(replacement, _REPLACEMENTS)
+            text = _text(term, self.guards, replacement)
+            name = f"{self.name}: {text}" if has_own_name else text
+            found.setdefault(text, replace(self, term=term, replacement=replacement, name=name))
+        return tuple(found.values())
+
     def __str__(self) -> str:
         return self.name
 
 
+_REPLACEMENTS = (Variable, Constant, Term, AnyOf)
+
+
+class RuleGroup(tuple[Rule, ...]):
+    """The rules of a term that is one of several."""
+
+    def named(self, name: str) -> RuleGroup:
+        return RuleGroup(rule.named(f"{name}: {rule.term}") for rule in self)
+
+    def finite(self) -> RuleGroup:
+        return RuleGroup(rule.finite() for rule in self)
+
+    def up_to_rounding(self) -> RuleGroup:
+        return RuleGroup(rule.up_to_rounding() for rule in self)
+
+
+def _choices(operand: Operand | None) -> dict[int, int]:
+    """Keys of the choices in a pattern, by identity, and how many options each has."""
+    found: dict[int, int] = {}
+    for part in _parts(operand):
+        if isinstance(part, AnyOf):
+            found[id(part.key)] = len(part.options)
+        found |= _choices(part)
+    return found
+
+
+def _parts(operand: Operand | None) -> tuple[Operand | None, ...]:
+    """The patterns directly inside a pattern."""
+    if isinstance(operand, Term):
+        return (*(operand.operands or ()), *(pattern for _, pattern in operand.named))
+    if isinstance(operand, AnyOf):
+        return operand.options
+    return (operand.term,) if isinstance(operand, Capture) else ()
+
+
+def _choose(operand: Operand, chosen: dict[int, int]) -> Operand:
+    """The pattern with these choices made."""
+    if isinstance(operand, AnyOf):
+        if (index := chosen.get(id(operand.key))) is not None:
+            return _choose(operand.options[index], chosen)
+        return AnyOf(tuple(_choose(option, chosen) for option in operand.options), operand.key)
+    if isinstance(operand, Capture):
+        inner = _choose(operand.term, chosen)
+        assert isinstance(inner, Term | AnyOf), f"{inner} is no term that {operand.variable} could stand for"
+        return Capture(operand.variable, inner)
+    if not isinstance(operand, Term):
+        return operand
+    inside = operand.operands and tuple(_choose(o, chosen) for o in operand.operands)
+    named = tuple((name, None if o is None else _choose(o, chosen)) for name, o in operand.named)
+    return replace(operand, operands=inside, named=named)
+
+
+def parameters_of(function: Callable[..., object], given: int = 0) -> tuple[str, ...]:
+    """The names that a guard or a replacement asks for, after the first `given` parameters."""
+    if isinstance(function, Fact):
+        return function.names
+    code = function.__code__
+    return code.co_varnames[given : code.co_argcount]
+
+
 def variables_of(term: Term) -> Iterator[Variable | Constant]:
     """Variables and constants of a term, in order, repeated ones repeatedly."""
-    for operand in term.operands or ():
-        if isinstance(operand, Variable | Constant):
-            yield operand
-        elif isinstance(operand, Capture):
-            yield operand.variable
-            yield from variables_of(operand.term)
-        elif isinstance(operand, Term):
-            yield from variables_of(operand)
+    for part in _parts(term):
+        if isinstance(part, Variable | Constant):
+            yield part
+        elif isinstance(part, Capture):
+            yield part.variable
+            if isinstance(part.term, Term):
+                yield from variables_of(part.term)
+        elif isinstance(part, Term):
+            yield from variables_of(part)
 
 
-def _rule(term: Term, guards: tuple[Guard, ...], replacement: Replacement | Term) -> Rule:
-    frame = sys._getframe(2)  # pyright: ignore[reportPrivateUsage]  # the line of the rule, without inspect's cost
+def _rule(term: Term, guards: tuple[Guard, ...], replacement: Replacement | Pattern, depth: int = 2) -> Rule:
+    frame = sys._getframe(depth)  # pyright: ignore[reportPrivateUsage]  # the rule's line, without inspect's cost
+    assert not isinstance(replacement, Pattern) or isinstance(replacement, _REPLACEMENTS)
     return Rule(term, guards, replacement, _text(term, guards, replacement), frame.f_code.co_filename, frame.f_lineno)
 
 
-def _text(term: Term, guards: tuple[Guard, ...], replacement: Replacement | Term) -> str:
+def _rules(pattern: AnyOf, guards: tuple[Guard, ...], replacement: Replacement | Pattern) -> RuleGroup:
+    """The rules of the options, each with the choice made in the replacement too."""
+    rules: list[Rule] = []
+    for index in range(len(pattern.options)):
+        chosen = {id(pattern.key): index}
+        term = _choose(pattern, chosen)
+        if not isinstance(term, Term):
+            raise TypeError(f"{term} is no term: a rule is about an op")
+        right = _choose(replacement, chosen) if isinstance(replacement, Pattern) else replacement
+        assert not isinstance(right, Pattern) or isinstance(right, _REPLACEMENTS)
+        rules += _rule(term, guards, right, depth=3).alternatives()
+    return RuleGroup(rules)
+
+
+def _text(term: Term, guards: tuple[Guard, ...], replacement: Replacement | Pattern) -> str:
     """`add[n, 0] >> n for integer n when …`"""
-    right = getattr(replacement, "__name__", None) or str(replacement)
-    text = f"{term} >> {right}"
+    text = f"{term} >> {_name_of(replacement)}"
     classes: dict[str, dict[str, None]] = {}
     for variable in variables_of(term):
         if isinstance(variable, Variable) and variable.types is not ANY:
@@ -342,8 +519,13 @@ def _text(term: Term, guards: tuple[Guard, ...], replacement: Replacement | Term
     if classes:
         text += " for " + " and ".join(f"{name} {', '.join(members)}" for name, members in classes.items())
     if guards:
-        text += " when " + ", ".join(str(g) if isinstance(g, Condition) else g.__name__ for g in guards)
+        text += " when " + ", ".join(map(_name_of, guards))
     return text
+
+
+def _name_of(part: object) -> str:
+    """A function's name, the text of what is data."""
+    return getattr(part, "__name__", None) or str(part)
 
 
 def variables(names: str, types: TypeClass = ANY) -> tuple[Variable, ...]:
@@ -354,3 +536,13 @@ def variables(names: str, types: TypeClass = ANY) -> tuple[Variable, ...]:
 def constants(names: str) -> tuple[Constant, ...]:
     """`a, b = constants("a b")`"""
     return tuple(Constant(name) for name in names.split())
+
+
+def operands(names: str) -> tuple[Operands, ...]:
+    """`xs, ys = operands("xs ys")`"""
+    return tuple(Operands(name) for name in names.split())
+
+
+def attributes(names: str) -> tuple[AttributeVariable, ...]:
+    """`axes, monoid = attributes("axes monoid")`"""
+    return tuple(AttributeVariable(name) for name in names.split())

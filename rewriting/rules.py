@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from xdsl.ir import Operation
 
 from .matcher import Matcher, compile_matcher
-from .patterns import Rule
+from .patterns import Assumption, Rule
 
 
 class Rules:
     """Rules in the order in which they are tried; sets add up with `+`.
 
-    The matcher of an op class is compiled when the first op of that class is met.
+    A rule with alternatives is as many rules here. The matcher of an op class is compiled when the first op of
+    that class is met.
     """
 
-    def __init__(self, *rules: Rule | Rules):
+    def __init__(self, *rules: Rule | Iterable[Rule]):
         self.rules: tuple[Rule, ...] = tuple(
-            rule for item in rules for rule in ((item,) if isinstance(item, Rule) else item)
+            alternative
+            for item in rules
+            for rule in ((item,) if isinstance(item, Rule) else item)
+            for alternative in rule.alternatives()
         )
         self._by_op: dict[type[Operation], list[Rule]] = {}
         for rule in self.rules:
             self._by_op.setdefault(rule.term.head.op, []).append(rule)
-        self._matchers: dict[type[Operation], Matcher | None] = {}
+        self._matchers: dict[tuple[type[Operation], bool], Matcher | None] = {}
+        self._under: dict[frozenset[Assumption], Rules] = {}
 
     def __add__(self, other: Rules) -> Rules:
         return Rules(self, other)
@@ -34,12 +39,24 @@ class Rules:
     def __len__(self) -> int:
         return len(self.rules)
 
-    def matcher(self, op: type[Operation]) -> Matcher | None:
-        """What tries all rules whose root is `op`; None if there are none."""
-        if op not in self._matchers:
+    def under(self, assumptions: Collection[Assumption] = ()) -> Rules:
+        """The rules that assume nothing but this: by default those that always hold."""
+        granted = frozenset(assumptions)
+        if granted not in self._under:
+            rules = [rule for rule in self.rules if rule.assumes <= granted]
+            self._under[granted] = self if len(rules) == len(self.rules) else Rules(*rules)
+        return self._under[granted]
+
+    def matcher(self, op: type[Operation], counting: bool = False) -> Matcher | None:
+        """What tries all rules whose root is `op`; None if there are none.
+
+        counting: the matcher counts in `rewriter.tried` the ops on which each rule is tried.
+        """
+        key = op, counting
+        if key not in self._matchers:
             rules = self._by_op.get(op)
-            self._matchers[op] = compile_matcher(op, rules)[0] if rules else None
-        return self._matchers[op]
+            self._matchers[key] = compile_matcher(op, rules, counting)[0] if rules else None
+        return self._matchers[key]
 
     def source(self, op: type[Operation]) -> str:
         """The Python that `matcher` runs."""

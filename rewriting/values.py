@@ -1,10 +1,24 @@
 """What rules ask of a value: whether it is one known number, and of what kind its elements are."""
 
+from collections.abc import Callable
 from math import copysign
-from typing import Any
+from typing import Any, cast
 
-from xdsl.dialects.builtin import IndexType, IntegerType, MemRefType, Signedness, TensorType, VectorType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    Signedness,
+    TensorType,
+    VectorType,
+    i1,
+)
+from xdsl.ir import Attribute, Data, Operation, SSAValue
+from xdsl.traits import ConstantLike
 
 from ..dialects.monoids import Number
 from ..dialects.types import FLOAT_TYPES
@@ -12,13 +26,57 @@ from ..dialects.uop import ConstOp, ExpandOp
 
 
 def number_of(op: Operation) -> Number | None:
-    """The number that a `uop.const` or `uop.expand` gives; None when it is not one number."""
+    """The number that a constant of any dialect gives, expanded or not; None when it is not one number."""
+    reader = READERS[type(op)]
+    return None if reader is None else reader(op)
+
+
+def _number_of_const(op: Operation) -> Number:
+    assert isinstance(op, ConstOp)
+    return op.number
+
+
+def _number_of_expand(op: Operation) -> Number | None:
     while type(op) is ExpandOp:
         owner = op.operands[0].owner
         if not isinstance(owner, Operation):
             return None
         op = owner
-    return op.number if isinstance(op, ConstOp) else None
+    return number_of(op)
+
+
+def _number_of_constant(op: Operation) -> Number | None:
+    """The number of a constant of another dialect."""
+    value = op.properties.get("value")
+    if isinstance(value, FloatAttr):
+        return value.value.data
+    if isinstance(value, IntegerAttr):
+        number = value.value.data
+        return bool(number) if cast(IntegerAttr[IntegerType | IndexType], value).type == i1 else number
+    return None
+
+
+class _Readers(dict[type[object], Callable[[Operation], Number | None] | None]):
+    """Op class → what reads its number; None for what is no constant."""
+
+    def __missing__(self, cls: type[object]) -> Callable[[Operation], Number | None] | None:
+        is_constant = issubclass(cls, Operation) and any(isinstance(trait, ConstantLike) for trait in cls.traits)
+        self[cls] = _number_of_constant if is_constant else None
+        return self[cls]
+
+
+READERS = _Readers({ConstOp: _number_of_const, ExpandOp: _number_of_expand})
+
+
+def plain_value(attribute: Attribute) -> object:
+    """What an attribute holds, in Python: the number of an integer, the numbers of an array as a tuple, a name."""
+    if isinstance(attribute, IntegerAttr | FloatAttr):
+        return attribute.value.data
+    if isinstance(attribute, DenseArrayBase):
+        return tuple(attribute.get_values())
+    if isinstance(attribute, ArrayAttr):
+        return tuple(map(plain_value, cast(ArrayAttr[Attribute], attribute).data))
+    return cast(Data[object], attribute).data if isinstance(attribute, Data) else attribute
 
 
 def same_number(x: Number, y: Number) -> bool:
@@ -36,9 +94,14 @@ _SHAPED = (TensorType, VectorType, MemRefType)
 
 
 def kind_of(value: SSAValue) -> str:
+    """The kind of the elements of a value."""
+    return kind_of_type(value.type)
+
+
+def kind_of_type(type: Attribute) -> str:
     """`float`, `signed`, `unsigned`, `index` or `bool`; `` for what is none of these."""
     # Classes are compared: isinstance takes five times as long on xDSL's abstract classes.
-    type_: Any = value.type
+    type_: Any = type
     cls = type_.__class__
     if cls in _SHAPED:
         type_ = type_.element_type
