@@ -4,26 +4,49 @@ element types."""
 from ....rewriting.rules import Rules
 from .casts import CASTS
 from .compares import COMPARES
+from .conditions import CONDITIONS
+from .divisions import DIVISIONS
 from .folding import FOLDING
 from .identities import IDENTITIES
 from .indices import INDICES
 from .logic import LOGIC
 from .masks import MASKS
 from .movement import MOVEMENT
+from .reals import REALS
 from .selects import SELECTS
 
-SIMPLIFY = Rules(FOLDING, IDENTITIES, LOGIC, SELECTS, COMPARES, CASTS, MOVEMENT, INDICES, MASKS)
-"""All families. Constants first: what folds needs no other rule."""
+FAMILIES = {
+    "folding": FOLDING,
+    "identities": IDENTITIES,
+    "logic": LOGIC,
+    "selects": SELECTS,
+    "compares": COMPARES,
+    "conditions": CONDITIONS,
+    "casts": CASTS,
+    "reals": REALS,
+    "movement": MOVEMENT,
+    "indices": INDICES,
+    "divisions": DIVISIONS,
+    "masks": MASKS,
+}
+"""Family → its rules, in the order in which they are tried. Constants first: what folds needs no other rule."""
+
+SIMPLIFY = Rules(*FAMILIES.values())
+"""All families."""
 
 __all__ = [
     "CASTS",
     "COMPARES",
+    "CONDITIONS",
+    "DIVISIONS",
+    "FAMILIES",
     "FOLDING",
     "IDENTITIES",
     "INDICES",
     "LOGIC",
     "MASKS",
     "MOVEMENT",
+    "REALS",
     "SELECTS",
     "SIMPLIFY",
 ]

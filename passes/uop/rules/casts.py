@@ -5,14 +5,18 @@ from xdsl.ir import Attribute, SSAValue
 
 from ....dialects.monoids import Number
 from ....dialects.semantics import numpy_dtype, round_to_element
-from ....dialects.types import bit_width, element_of, integer_bounds, is_bool, is_float
-from ....dialects.uop import CastOp
+from ....dialects.types import bit_width, element_of, integer_bounds, is_bool, is_float, is_integer
+from ....dialects.uop import AluOp, CastOp
 from ....rewriting.driver import RewriteBuilder
-from ....rewriting.patterns import constants, variables
+from ....rewriting.patterns import BOOL, INDEX, INTEGER, constants, variables
 from ....rewriting.rules import Rules
-from ....rewriting.vocabulary import cast
+from ....rewriting.vocabulary import add, cast, eq, floordiv, floormod, gt, mul, ne, not_, sub, where
+from .compares import COMPARISONS
 
-(x, y) = variables("x y")
+x, y = variables("x y")
+n, m, w, z = variables("n m w z", INTEGER)
+i, j = variables("i j", INDEX)
+(p,) = variables("p", BOOL)
 (a,) = constants("a")
 
 SIGNIFICANDS = {"f64": 53, "f32": 24, "f16": 11, "bf16": 8}
@@ -84,9 +88,87 @@ def fold_cast(builder: RewriteBuilder, result: SSAValue, op: CastOp, a: Number) 
     return builder.number(float("nan") if rounded != rounded else rounded, result.type)
 
 
-CASTS = Rules(
+def are_integer_casts(w: SSAValue, result: SSAValue) -> bool:
+    """Whether w and the cast of it give integers."""
+    return is_integer_cast(w) and is_integer_cast(result)
+
+
+def is_integer_cast(w: SSAValue) -> bool:
+    """Whether the cast w gives integers."""
+    return is_integer(element_of(w.type))
+
+
+def are_casts_of_one_type(n: SSAValue, m: SSAValue, w: SSAValue) -> bool:
+    """Whether n and m can be operands of one op, and the cast w of n gives integers."""
+    return n.type == m.type and is_integer_cast(w)
+
+
+def cast_of_op(builder: RewriteBuilder, op: AluOp, result: SSAValue, i: SSAValue, j: SSAValue) -> SSAValue:
+    """The cast of an op, for the op of two casts."""
+    return builder.cast(builder.alu(op.row().name, i, j), element_of(result.type))
+
+
+def cast_of_op_with_constant(
+    builder: RewriteBuilder, op: AluOp, result: SSAValue, i: SSAValue, a: Number
+) -> SSAValue | None:
+    """The cast of an op with a constant, for the op of a cast and the constant."""
+    constant = builder.constant_like(a, i)
+    return builder.cast(builder.alu(op.row().name, i, constant), element_of(result.type))
+
+
+CHAINS = Rules(
     cast[a] >> fold_cast,
     cast[x].when(is_same_type) >> x,
     cast[y @ cast[x]].when(comes_back) >> x,
     cast[y @ cast[x]].when(is_widened_first) >> cast[x],
+    cast[w @ cast[n]].when(are_integer_casts, w.min == n.min, w.max == n.max) >> cast[n],
 )
+
+TRUTH = Rules(
+    ne[cast[p], 0] >> p,
+    ne[cast[p], 1] >> not_[p],
+    eq[cast[p], 0] >> not_[p],
+    eq[cast[p], 1] >> p,
+    gt[cast[p], 0] >> p,
+    mul[cast[p], n] >> where[p, n, 0],  # of a float, 0 · ∞ is NaN
+)
+"""Bools as numbers."""
+
+COMPARED = Rules(
+    *(
+        op[w @ cast[n], z @ cast[m]].when(
+            are_casts_of_one_type, w.min == n.min, w.max == n.max, z.min == m.min, z.max == m.max
+        )
+        >> op[n, m]
+        for op in COMPARISONS
+    ),
+    *(
+        op[w @ cast[n], a].when(is_integer_cast, w.min == n.min, w.max == n.max, n.min <= a, a <= n.max) >> op[n, a]
+        for op in COMPARISONS
+    ),
+)
+"""A cast that keeps the bounds of an integer keeps every integer between them."""
+
+LEAST, GREATEST = -(1 << 31), (1 << 31) - 1
+"""What an index holds on every machine."""
+
+OUTWARD = Rules(
+    add[w @ cast[i], z @ cast[j]].when(is_integer_cast, i.min + j.min >= LEAST, i.max + j.max <= GREATEST)
+    >> cast_of_op,
+    sub[w @ cast[i], z @ cast[j]].when(is_integer_cast, i.min - j.max >= LEAST, i.max - j.min <= GREATEST)
+    >> cast_of_op,
+    add[w @ cast[i], a].when(is_integer_cast, a >= LEAST, a <= GREATEST, i.min + a >= LEAST, i.max + a <= GREATEST)
+    >> cast_of_op_with_constant,
+    mul[w @ cast[i], a].when(is_integer_cast, i.min >= 0, a >= 0, i.max * a <= GREATEST) >> cast_of_op_with_constant,
+    *(
+        op[w @ cast[i], a].when(
+            is_integer_cast, i.min >= LEAST, i.max <= GREATEST, w.min == i.min, w.max == i.max, a > 0
+        )
+        >> cast_of_op_with_constant
+        for op in (floordiv, floormod)
+    ),
+)
+"""Arithmetic on positions (arange) is arithmetic on indices: it has bounds, and needs fewer bits. Sums and products
+of integers that wrap around are those of whole numbers, wrapped."""
+
+CASTS = Rules(CHAINS, TRUTH, COMPARED, OUTWARD)

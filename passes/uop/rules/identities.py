@@ -10,12 +10,14 @@ from ....rewriting.vocabulary import (
     eq,
     floordiv,
     floormod,
+    fma,
     max,
     min,
     mul,
     ne,
     neg,
     or_,
+    pow,
     shl,
     shr,
     sub,
@@ -26,9 +28,9 @@ from ....rewriting.vocabulary import (
 from .folding import is_no_constant
 
 x, y = variables("x y")
-n, m = variables("n m", INTEGER)
+n, m, k = variables("n m k", INTEGER)
 (s,) = variables("s", SIGNED)
-(u,) = variables("u", FLOAT)
+u, v = variables("u v", FLOAT)
 (a,) = constants("a")
 
 NEUTRAL = Rules(
@@ -36,7 +38,11 @@ NEUTRAL = Rules(
     add[u, -0.0] >> u,  # −0.0 + 0.0 is 0.0
     sub[x, 0] >> x,
     mul[x, 1] >> x,
+    fma[u, 1, v] >> add[u, v],
+    fma[1, u, v] >> add[u, v],
+    fma[u, v, -0.0] >> mul[u, v],
     div[x, 1] >> x,
+    pow[x, 1] >> x,
     floordiv[n, 1] >> n,
     truncdiv[n, 1] >> n,
     shl[n, 0] >> n,
@@ -47,7 +53,14 @@ ABSORBING = Rules(
     mul[n, 0] >> 0,  # of a float: not of NaN, infinities and negative numbers
     floormod[n, 1] >> 0,
     truncmod[n, 1] >> 0,
+    truncdiv[0, n].when(n.min > 0) >> 0,
+    floordiv[0, n].when(n.min > 0) >> 0,
+    truncmod[0, n].when(n.min > 0) >> 0,
+    floormod[0, n].when(n.min > 0) >> 0,
     shl[0, n] >> 0,
+    shr[0, n] >> 0,
+    pow[x, 0] >> 1,  # of NaN as well
+    pow[1, n] >> 1,
 )
 
 SELF = Rules(
@@ -56,6 +69,16 @@ SELF = Rules(
     min[x, x] >> x,
     floordiv[n, n].when(n.min > 0) >> 1,
     floormod[n, n].when(n.min > 0) >> 0,
+    truncdiv[n, n].when(n.min > 0) >> 1,
+    truncmod[n, n].when(n.min > 0) >> 0,
+    max.ordered[max.ordered[x, y], y] >> max[x, y],
+    max.ordered[x, max.ordered[x, y]] >> max[x, y],
+    min.ordered[min.ordered[x, y], y] >> min[x, y],
+    min.ordered[x, min.ordered[x, y]] >> min[x, y],
+    max[n, max[n, m]] >> max[n, m],  # of floats, ±0 depends on the order
+    min[n, min[n, m]] >> min[n, m],
+    max[n, min[n, m]] >> n,
+    min[n, max[n, m]] >> n,
 )
 
 SIGNS = Rules(
@@ -63,7 +86,15 @@ SIGNS = Rules(
     add[x, neg[y]] >> sub[x, y],
     sub[x, neg[y]] >> add[x, y],
     neg[sub[n, m]] >> sub[m, n],  # of floats: 0.0 for x − x
-    mul[u, -1] >> neg[u],
+    sub[0, n] >> neg[n],
+    sub[-0.0, u] >> neg[u],
+    mul[x, -1] >> neg[x],
+    mul[neg[x], neg[y]] >> mul[x, y],
+    mul[neg[x], a] >> mul[x, -a],
+    neg[mul[x, a]] >> mul[x, -a],
+    div[neg[u], neg[v]] >> div[u, v],
+    div[neg[u], a] >> div[u, -a],
+    sub[sub[n, m], n] >> neg[m],
     abs[abs[x]] >> abs[x],
     abs[neg[s]] >> abs[s],
     abs[neg[u]] >> abs[u],
@@ -74,6 +105,11 @@ CANCELLING = Rules(
     add[sub[n, m], m] >> n,
     sub[add[n, m], m] >> n,
     sub[n, add[n, m]] >> neg[m],
+    sub[n, sub[n, m]] >> m,
+    add[n, neg[n]] >> 0,
+    sub[add[n, m], add[n, k]] >> sub[m, k],
+    sub[sub[n, m], sub[n, k]] >> sub[k, m],
+    add[sub[n, m], sub[m, k]] >> sub[n, k],
 )
 
 CONSTANTS_LAST = Rules(

@@ -1,20 +1,38 @@
-"""Rules of index arithmetic. Division is floor division; an index never wraps around, so products are exact.
+"""Rules of index arithmetic. An index never wraps around, so sums and products are exact.
 
 Where a rule says `n`, it holds for integers that wrap around as well.
 """
 
+from xdsl.ir import Operation, SSAValue
+
 from ....rewriting.patterns import INDEX, INTEGER, constants, variables
 from ....rewriting.rules import Rules
-from ....rewriting.vocabulary import add, floordiv, floormod, mul, sub
+from ....rewriting.values import number_of
+from ....rewriting.vocabulary import add, mul, sub
+from .folding import is_no_constant
 
-n, m = variables("n m", INTEGER)
-i, j = variables("i j", INDEX)
+n, m, k = variables("n m k", INTEGER)
+(i,) = variables("i", INDEX)
 a, b = constants("a b")
+
+
+def varies(n: SSAValue) -> bool:
+    """Whether n is not one known number: multiples of one stay apart, where quotients and remainders see them."""
+    owner = n.owner
+    return not isinstance(owner, Operation) or number_of(owner) is None
+
 
 CONSTANTS = Rules(
     sub[n, a].when(a != 0) >> add[n, -a],
+    sub[a, add[n, b]] >> sub[a - b, n],
     add[add[n, a], b] >> add[n, a + b],
+    add[sub[a, n], b] >> sub[a + b, n],
+    sub[a, sub[b, n]] >> add[n, a - b],
     mul[mul[n, a], b] >> mul[n, a * b],
+    add[add[n, a], m].when(is_no_constant) >> add[add[n, m], a],
+    sub[add[n, a], m] >> add[sub[n, m], a],
+    sub[n, add[m, a]] >> add[sub[n, m], -a],
+    mul[add[i, a], b] >> add[mul[i, b], a * b],
 )
 """Constants come together, at the end."""
 
@@ -22,29 +40,20 @@ TERMS = Rules(
     add[n, n] >> mul[n, 2],
     add[mul[n, a], n] >> mul[n, a + 1],
     add[mul[n, a], mul[n, b]] >> mul[n, a + b],
+    sub[mul[n, a], n] >> mul[n, a - 1],
+    sub[n, mul[n, a]] >> mul[n, 1 - a],
+    sub[mul[n, a], mul[n, b]] >> mul[n, a - b],
+    add[add[m, n], n] >> add[m, mul[n, 2]],
+    add[add[m, mul[n, a]], n] >> add[m, mul[n, a + 1]],
+    add[add[m, n], mul[n, a]] >> add[m, mul[n, a + 1]],
+    add[add[m, mul[n, a]], mul[n, b]] >> add[m, mul[n, a + b]],
 )
+"""Multiples of one value become one."""
 
-QUOTIENTS = Rules(
-    floordiv[mul[i, a], a].when(a != 0) >> i,
-    floordiv[mul[i, a], b].when(b > 0, a % b == 0) >> mul[i, a // b],
-    floordiv[mul[i, a], b].when(a > 0, b % a == 0) >> floordiv[i, b // a],
-    floordiv[add[mul[i, a], j], b].when(b > 0, a % b == 0) >> add[mul[i, a // b], floordiv[j, b]],
-    floordiv[add[i, a], b].when(b > 0, a % b == 0) >> add[floordiv[i, b], a // b],
-    floordiv[floordiv[i, a], b].when(a > 0, b > 0) >> floordiv[i, a * b],
-    floordiv[i, a].when(a > 0, i.min // a == i.max // a) >> i.min // a,
+FACTORED = Rules(
+    add[mul[n, m], mul[n, k]].when(varies) >> mul[n, add[m, k]],
+    sub[mul[n, m], mul[n, k]].when(varies) >> mul[n, sub[m, k]],
 )
+"""One product for two."""
 
-REMAINDERS = Rules(
-    floormod[mul[i, a], b].when(b != 0, a % b == 0) >> 0,
-    floormod[mul[i, a], b].when(a > 0, b > 0, b % a == 0) >> mul[floormod[i, b // a], a],
-    floormod[add[mul[i, a], j], b].when(b > 0, a % b == 0) >> floormod[j, b],
-    floormod[add[i, a], b].when(b > 0, a % b == 0) >> floormod[i, b],
-    floormod[floormod[i, a], b].when(a != 0, b > 0, a % b == 0) >> floormod[i, b],
-    floormod[n, a].when(n.min >= 0, n.max < a) >> n,
-)
-
-RECOMBINED = Rules(
-    add[mul[floordiv[i, a], a], floormod[i, a]].when(a != 0) >> i,
-)
-
-INDICES = Rules(CONSTANTS, TERMS, QUOTIENTS, REMAINDERS, RECOMBINED)
+INDICES = Rules(CONSTANTS, TERMS, FACTORED)
