@@ -12,6 +12,7 @@ PASSES: dict[str, tuple[str, str]] = {
     "convert-tile-to-gpu-kernel": ("tile", "ConvertTileToGPUKernelPass"),
     "convert-torch-to-uop": ("torch", "ConvertTorchToUopPass"),
     "convert-uop-to-loop": ("uop", "ConvertUOpToLoopPass"),
+    "gpu-kernel-check": ("gpu_kernel", "GPUKernelCheckPass"),
     "tile-drop-masks": ("tile", "TileDropMasksPass"),
     "tile-stage": ("tile", "TileStagePass"),
     "tile-vectorize": ("tile", "TileVectorizePass"),

@@ -316,6 +316,9 @@ TRANSFER: dict[type[Operation], Transfer] = {
 }
 """Op class → its transfer function; a dialect whose ops give integers adds its own."""
 
+LAUNCH_IDS = (gpu_kernel.BlockIdOp, gpu_kernel.ThreadIdOp, gpu_kernel.LaneIdOp)
+"""Ops that say where a thread is in the launch of its kernel."""
+
 MIXING = frozenset[type[Operation]](
     {
         *(ReduceOp, ReduceAxisOp, loop.ReduceOp, tile.ReduceAcrossOp),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from xdsl.ir import Operation, SSAValue
 
+from ..dialects import gpu_kernel
 from ..dialects.uop import AddOp, CastOp, ConstOp, ExpandOp, MulOp, NegOp, SubOp
 
 
@@ -33,6 +34,38 @@ class LinearForm:
 
     def __sub__(self, other: LinearForm) -> LinearForm:
         return self + other * -1
+
+    def __str__(self) -> str:
+        """`32 * block + tid - 3`"""
+        parts: list[tuple[int, str]] = []
+        for leaf, coefficient in self.terms.items():
+            factor = abs(coefficient)
+            parts.append((coefficient, name_of(leaf) if factor == 1 else f"{factor} * {name_of(leaf)}"))
+        if self.constant or not parts:
+            parts.append((self.constant, str(abs(self.constant))))
+        text = "".join(f" {'-' if factor < 0 else '+'} {part}" for factor, part in parts)
+        return f"-{text[3:]}" if text.startswith(" -") else text[3:]
+
+
+_NAMED_DEPTH = 3
+"""Ops within ops that a name spells out."""
+
+
+def name_of(value: SSAValue, depth: int = _NAMED_DEPTH) -> str:
+    """A name for a value in a message: its hint, or how it is computed."""
+    owner = value.owner
+    if isinstance(owner, ConstOp):
+        return str(owner.number)
+    if value.name_hint is not None:
+        return value.name_hint
+    if not isinstance(owner, Operation):
+        return "i"
+    name = owner.name.partition(".")[2]
+    if isinstance(owner, gpu_kernel.BlockIdOp):
+        return f"{name}_{owner.dimension.data}"
+    if not owner.operands or not depth:
+        return name
+    return f"{name}({', '.join(name_of(operand, depth - 1) for operand in owner.operands)})"
 
 
 _OPS = (AddOp, SubOp, MulOp, NegOp, ExpandOp, CastOp)

@@ -190,6 +190,13 @@ class RangeAnalysis:
             low, high = low + ends.low, high + ends.high
         return Interval(low, high)
 
+    def congruence_of_form(self, form: LinearForm) -> Congruence:
+        """What a form is modulo some number."""
+        result = constant(form.constant)
+        for leaf, coefficient in form.terms.items():
+            result += self.congruence(leaf) * constant(coefficient)
+        return result
+
     # Conditions.
 
     def given(self, condition: SSAValue, holds: bool = True) -> RangeAnalysis:

@@ -53,6 +53,8 @@ FLAGS: Mapping[str, tuple[Flag, ...]] = {
         Flag("run-reproducer", "run what the `// configuration:` line of the input says"),
     ),
     "diagnostics, on standard error": (
+        Flag("check-bounds", "prove that every access of every kernel of the result is inside its buffer"),
+        Flag("check-bounds-strict", "the same, and refuse accesses that depend on data being in range"),
         Flag("verify-diagnostics", "check the diagnostics against `// expected-error@+1 {{text}}` comments"),
         Flag("remarks", "print the remarks of passes"),
         Flag("print-ir-before", "print the IR before these passes", "PASSES"),

@@ -98,8 +98,28 @@ class Processor:
 
             with _internal_errors("running the passes", source):
                 PassRunner(self).run(module, positions)
+        if self.args.check_bounds or self.args.check_bounds_strict:
+            with self.timing.phase("(check bounds)"), _internal_errors("checking bounds", source):
+                self._check_bounds(module, positions)
         with self.timing.phase("(print)"):
             return self._print(module, positions)
+
+    def _check_bounds(self, module: ModuleOp, positions: Positions) -> None:
+        """Report accesses that are not proved to stay inside their buffers, and count all on standard error."""
+        from .bounds import report_bounds
+
+        try:
+            summary = report_bounds(
+                module,
+                positions,
+                self.report,
+                strict=self.args.check_bounds_strict,
+                remarks=self.args.remarks or self.args.verify_diagnostics,
+            )
+        except DiagnosticException as error:
+            raise DiagnosticError(from_exception(error, positions)) from error
+        if not self.args.verify_diagnostics:
+            print(summary, file=sys.stderr)
 
     def parse(self, source: Source) -> tuple[ModuleOp, Positions]:
         """The module in `source`, an empty one for a piece with no operation. Raises `DiagnosticError`."""

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from xdsl.context import Context
 from xdsl.dialects.builtin import i1, i8, i16, i32, i64
 from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.parser import Parser
@@ -18,7 +19,7 @@ from uop.dialects.types import index, integer_bounds, ui8
 from uop.dialects.uop import CastOp, ConstOp
 from uop.rewriting.builder import Builder
 from uop.rewriting.congruences import CONGRUENCES, Congruence
-from uop.rewriting.interval_arithmetic import INTERVALS, Interval, truncated_quotient
+from uop.rewriting.interval_arithmetic import INTERVALS, Interval
 from uop.rewriting.ranges import Range, RangeAnalysis
 from uop.tools.universe import UOP_UNIVERSE
 
@@ -87,7 +88,9 @@ def test_congruences_hold_all_results(name: str) -> None:
 
 @st.composite
 def ranges(draw: st.DrawFn, element: Attribute) -> Range:
-    low, high = sorted(draw(st.lists(st.integers(*integer_bounds(element)), min_size=2, max_size=2)))
+    # An index that leaves its 64 bits has no meaning: what products of these do not do.
+    limits = (-(2**31), 2**31) if element == index else integer_bounds(element)
+    low, high = sorted(draw(st.lists(st.integers(*limits), min_size=2, max_size=2)))
     modulus = draw(st.integers(1, 40))
     return Range(Interval(low, high), Congruence(modulus, draw(st.integers(0, modulus - 1))))
 
@@ -98,6 +101,8 @@ def test_ranges_of_wider_integers(data: st.DataObject) -> None:
     """Of numbers drawn from the operands' ranges, the result is in its range."""
     element = data.draw(st.sampled_from([i16, i32, i64, index]))
     name = data.draw(st.sampled_from([name for name in INTEGER_OPS if name not in ("where", "pow")]))
+    if element == index and name == "shl":
+        return
     known = [data.draw(ranges(element)) for _ in range(ALU[name].arity)]
     chosen: list[int] = []
     for operand in known:
@@ -108,20 +113,6 @@ def test_ranges_of_wider_integers(data: st.DataObject) -> None:
         chosen.append(tight.low + steps * operand.modulus)
     if ("div" in name or "mod" in name) and chosen[1] == 0:
         return
-    if element == index and name in ("add", "sub", "mul", "neg", "abs", "shl", "truncdiv", "floordiv"):
-        low, high = integer_bounds(index)
-        exact = {
-            "add": lambda x, y: x + y,
-            "sub": lambda x, y: x - y,
-            "mul": lambda x, y: x * y,
-            "neg": lambda x: -x,
-            "abs": abs,
-            "shl": lambda x, y: x << y if 0 <= y < 64 else 0,
-            "truncdiv": truncated_quotient,
-            "floordiv": lambda x, y: x // y,
-        }[name](*chosen)
-        if not low <= exact <= high:
-            return  # an index that leaves its 64 bits has no meaning
     analysis = RangeAnalysis()
     block = arguments(analysis, element, known)
     found = analysis.of(Builder(block).alu(name, *block.args))
@@ -241,9 +232,7 @@ def found_in(text: str) -> dict[str, Range]:
     return result
 
 
-def _context():
-    from xdsl.context import Context
-
+def _context() -> Context:
     context = Context()
     for name, factory in UOP_UNIVERSE.all_dialects.items():
         context.register_dialect(name, factory)

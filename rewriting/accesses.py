@@ -1,0 +1,90 @@
+"""The accesses of a kernel's memory: where each one reads or writes, and under which conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from xdsl.ir import Operation, SSAValue
+
+from ..dialects import gpu_kernel, tile
+from ..dialects.types import shape_of
+from ..dialects.uop import LoadOp, StoreOp
+
+Condition = tuple[SSAValue, bool]
+"""A bool and what it is."""
+
+
+@dataclass(frozen=True)
+class Access:
+    """Elements of a buffer that an op reads or writes.
+
+    indices: one for each dimension. width: elements side by side along the last dimension, the first at the indices.
+    aligned: whether the place must be a multiple of `width`, for one instruction moves them all.
+    conditions: what holds where the access happens, outermost first.
+    """
+
+    op: Operation
+    buffer: SSAValue
+    indices: Sequence[SSAValue]
+    conditions: tuple[Condition, ...]
+    width: int = 1
+    aligned: bool = False
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        return shape_of(self.buffer.type)
+
+    @property
+    def verb(self) -> str:
+        return "writes" if _writes(self.op, self.buffer) else "reads"
+
+
+_MATRIX_ROW = 8
+"""Elements of a row of the matrices of `gpu_kernel.ldmatrix`."""
+
+
+def accesses_of(op: Operation, around: Sequence[Condition]) -> list[Access]:
+    """The accesses of an op that stands under the conditions `around`."""
+    always = tuple(around)
+    masked = always
+    mask: SSAValue | None = getattr(op, "mask", None)
+    if mask is not None:
+        masked = (*always, (mask, True))
+    match op:
+        case LoadOp() | StoreOp() | tile.ReadOp() | tile.WriteOp() | gpu_kernel.AtomicOp():
+            return [Access(op, op.buffer, op.indices, masked)]
+        case gpu_kernel.LoadOp() | gpu_kernel.StoreOp():
+            moved = op.result.type if isinstance(op, gpu_kernel.LoadOp) else op.value.type
+            shape = shape_of(moved)
+            return [Access(op, op.buffer, op.indices, masked, shape[0] if shape else 1, aligned=True)]
+        case gpu_kernel.AsyncCopyOp():
+            width = op.width.value.data
+            # What is masked is written, too: zeros.
+            return [
+                Access(op, op.source, [op.source_index], masked, width, aligned=True),
+                Access(op, op.target, [op.target_index], always, width, aligned=True),
+            ]
+        case gpu_kernel.LdmatrixOp():
+            return [Access(op, op.buffer, [op.offset], always, _MATRIX_ROW, aligned=True)]
+        case _:
+            return []
+
+
+def _writes(op: Operation, buffer: SSAValue) -> bool:
+    if isinstance(op, gpu_kernel.AsyncCopyOp):
+        return buffer is op.target
+    return isinstance(op, StoreOp | tile.WriteOp | gpu_kernel.StoreOp | gpu_kernel.AtomicOp)
+
+
+def walk_accesses(root: Operation) -> Iterator[Access]:
+    """The accesses inside `root`, in order, under the conditions of the branches around them."""
+    stack: list[tuple[Operation, tuple[Condition, ...]]] = [(root, ())]
+    while stack:
+        op, around = stack.pop()
+        yield from accesses_of(op, around)
+        inner: list[tuple[Operation, tuple[Condition, ...]]] = []
+        for number, region in enumerate(op.regions):
+            inside = (*around, (op.condition, number == 0)) if isinstance(op, gpu_kernel.IfOp) else around
+            inner += [(child, inside) for block in region.blocks for child in block.ops]
+        stack += reversed(inner)
