@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Hashable, Mapping, Sequence
+from collections.abc import Generator, Hashable, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -28,6 +28,7 @@ from ..dialects.uop import (
     ScatterOp,
     ShrinkOp,
 )
+from .effects import is_pure
 from .keys import has_operands, op_key
 from .locations import UNKNOWN, fuse_locations
 
@@ -81,6 +82,13 @@ class Builder:
                 return op
             scope = scope.parent
         return None
+
+    def remember(self, ops: Iterable[Operation]) -> None:
+        """Use these where they are pure, instead of building the same again: they stand before what is built."""
+        for op in ops:
+            if not op.regions and is_pure(type(op)):
+                types = [result.type for result in op.results]
+                self._known.setdefault(op_key(type(op), op.operands, types, op.properties), op)
 
     def pure(
         self,

@@ -9,7 +9,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...dialects.tile import broadcast_shape
 from ...dialects.types import element_of, index, shape_of
-from ...dialects.uop import AluOp, ConstOp, ExpandOp
+from ...dialects.uop import ConstOp
 from ...rewriting.builder import Builder, OpT
 
 
@@ -54,15 +54,6 @@ class TileBuilder(Builder):
         """`sum + coefficient · part`; None is an empty sum."""
         term = part if coefficient == 1 else self.alu("mul", part, self.const(coefficient, index))
         return term if sum is None else self.alu("add", sum, term)
-
-    def remember(self, ops: Iterable[Operation]) -> None:
-        """Use these pure ops, which stand in front of what is built, instead of building the same again."""
-        for op in ops:
-            if isinstance(op, AluOp):
-                self._known.setdefault((type(op), *op.operands), op)
-            elif isinstance(op, ConstOp | ExpandOp):
-                types = [result.type for result in op.results]
-                self._known.setdefault((type(op), *op.operands, *types, *op.properties.items()), op)
 
     def conjunction(self, conditions: Iterable[SSAValue]) -> SSAValue | None:
         """Whether all conditions hold; None when there are none."""
