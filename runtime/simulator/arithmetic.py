@@ -304,11 +304,14 @@ def _test(instruction: Instruction) -> Operation:
     return _unary(instruction.type, "pred", lambda a: floats.test_property(name, a))
 
 
-def _dot4(instruction: Instruction) -> Operation:
+def _dot(instruction: Instruction) -> Operation:
     first, second = instruction.modifiers[-2:]
     result = "s32" if "s32" in (first, second) else "u32"
     signs = (is_signed(first), is_signed(second))
-    return _ternary(("b32", "b32", result), result, lambda a, b, c: integers.dot4(a, b, c, signs))
+    if instruction.name == "dp4a":
+        return _ternary(("b32", "b32", result), result, lambda a, b, c: integers.dot4(a, b, c, signs))
+    high = instruction.has("hi")
+    return _ternary(("b32", "b32", result), result, lambda a, b, c: integers.dot2(a, b, c, signs, high))
 
 
 def _count_not(instruction: Instruction) -> Operation:
@@ -363,7 +366,8 @@ _BUILDERS: dict[str, Callable[[Instruction], Operation | None]] = {
     "lop3": _logic3,
     "cnot": _count_not,
     "sad": _absolute_difference,
-    "dp4a": _dot4,
+    "dp2a": _dot,
+    "dp4a": _dot,
     "selp": _select,
     "slct": _select_by_sign,
     "setp": _set_predicate,

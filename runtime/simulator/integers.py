@@ -194,12 +194,20 @@ def logic3(a: Array, b: Array, c: Array, table: int) -> Array:
     return np.asarray(result)
 
 
+def _parts(values: Array, bits: int, is_signed: bool) -> Array:
+    """Each 32-bit number as its parts of `bits` bits, the lowest first, along a new last axis."""
+    dtype = np.dtype(f"{'i' if is_signed else 'u'}{bits // 8}")
+    return np.ascontiguousarray(values)[..., None].view(dtype).astype(np.int64)
+
+
 def dot4(a: Array, b: Array, c: Array, signs: tuple[bool, bool]) -> Array:
     """dp4a: the dot product of four bytes, plus c."""
+    products = _parts(a, 8, signs[0]) * _parts(b, 8, signs[1])
+    return (products.sum(axis=-1) + c.astype(np.int64)).astype(c.dtype)
 
-    def octets(values: Array, is_signed: bool) -> Array:
-        dtype = np.int8 if is_signed else np.uint8
-        return np.ascontiguousarray(values)[..., None].view(dtype).astype(np.int64)
 
-    total = (octets(a, signs[0]) * octets(b, signs[1])).sum(axis=-1) + c.astype(np.int64)
-    return total.astype(c.dtype)
+def dot2(a: Array, b: Array, c: Array, signs: tuple[bool, bool], high: bool) -> Array:
+    """dp2a: the dot product of two 16-bit numbers and the low (high) two bytes of b, plus c."""
+    octets = _parts(b, 8, signs[1])
+    products = _parts(a, 16, signs[0]) * (octets[..., 2:] if high else octets[..., :2])
+    return (products.sum(axis=-1) + c.astype(np.int64)).astype(c.dtype)

@@ -186,6 +186,10 @@ def test_logic_and_bytes(a: int, b: int, c: int, table: int):
     signed = [[wrap(x >> 8 * i & 255, "s8") for i in range(4)] for x in (a, b)]
     dot = sum(x * y for x, y in zip(*signed, strict=True)) + wrap(c, "s32")
     assert int(compute("dp4a.s32.s32", *values[:2], array(c, "s32"))[0]) == wrap(dot, "s32")
+    halves = [a & 0xFFFF, a >> 16]
+    for mode, octets in (("lo", signed[1][:2]), ("hi", signed[1][2:])):
+        dot = sum(x * y for x, y in zip(halves, octets, strict=True)) + wrap(c, "s32")
+        assert int(compute(f"dp2a.{mode}.u32.s32", *values[:2], array(c, "s32"))[0]) == wrap(dot, "s32")
     assert int(compute("add.sat.s32", array(a, "s32"), array(b, "s32"))[0]) == max(
         -(1 << 31), min((1 << 31) - 1, wrap(a, "s32") + wrap(b, "s32"))
     )
