@@ -64,6 +64,8 @@ FLAGS: Mapping[str, tuple[Flag, ...]] = {
         Flag("print-ir-after-change", "print the IR only after passes that changed it"),
         Flag("print-ir-after-failure", "print the IR that a failing pass has left"),
         Flag("print-ir-diff", "print what each pass changed as a unified diff"),
+        Flag("debug-rewrites", "print each rewrite: its rule, its place, the term before and after"),
+        Flag("mlir-pass-statistics", "print for each pass how often each rule fired and was tried"),
         Flag("mlir-timing", "print the CPU and wall time of each pass"),
         Flag("crash-reproducer-dir", "folder for the reproducer of a crash (default: the current one)", "DIR"),
         Flag(

@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Mapping
 from contextlib import nullcontext
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -16,6 +16,9 @@ from .pass_run import PassInstrumentation
 from .pipeline import Pipeline, execute, pipeline_text
 from .timing import Timing
 
+if TYPE_CHECKING:
+    from .rewrite_reports import RewriteReports
+
 
 class PassHost(Protocol):
     """What runs passes for: the flags, the passes, where times and diagnostics go."""
@@ -25,6 +28,7 @@ class PassHost(Protocol):
     passes: Pipeline
     target_text: str
     timing: Timing
+    rewrite_reports: "RewriteReports | None"
 
     def parse(self, source: Source) -> tuple[ModuleOp, Positions]: ...
 
@@ -41,9 +45,15 @@ class PassRunner:
     def run(self, module: ModuleOp, positions: Positions) -> None:
         """Run the passes on `module`, in place. Raises `DiagnosticError` if one fails."""
         counter = RunCounter()
+        reports = self.processor.rewrite_reports
         wants_remarks = self.args.remarks or self.args.verify_diagnostics
-        with collect_remarks() if wants_remarks else nullcontext(()) as remarks:
+        with (
+            collect_remarks() if wants_remarks else nullcontext(()) as remarks,
+            nullcontext() if reports is None else reports.listening(),
+        ):
             instrumentations: list[PassInstrumentation] = [counter, self._dumps()]
+            if reports is not None:
+                instrumentations += reports.reports
             if not isinstance(remarks, tuple):
                 instrumentations.append(ReportRemarks(remarks, lambda remark: self._remark(remark, positions)))
             instrumentations.append(TimePasses(self.processor.timing))

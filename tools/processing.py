@@ -21,6 +21,7 @@ from .verifier import verify_ir
 
 if TYPE_CHECKING:
     from .pipeline import Pipeline
+    from .rewrite_reports import RewriteReports
 
 
 class Processor:
@@ -38,6 +39,7 @@ class Processor:
         self.target = target
         self.target_text = target_text
         self.timing = Timing()
+        self.rewrite_reports = _rewrite_reports(args)
         self._diagnostics: list[Diagnostic] = []
 
     def process(self, source: Source) -> int:
@@ -60,6 +62,8 @@ class Processor:
             failed = self._has_failed(piece) or failed
         if self.args.mlir_timing:
             print(self.timing.table(), file=sys.stderr)
+        if self.rewrite_reports is not None:
+            self.rewrite_reports.print_tables()
         if not failed or self.args.output_file is None:
             write_output(self.args.output_file, f"{SPLIT_MARKER}\n".join(outputs))
         return 1 if failed else 0
@@ -142,6 +146,15 @@ class Processor:
             raise DiagnosticError(crash(what, positions.source, error, details)) from error
         # xDSL's printer ends with an empty line.
         return output.getvalue().rstrip("\n") + "\n" if self.target.name == "mlir" else output.getvalue()
+
+
+def _rewrite_reports(args: argparse.Namespace) -> "RewriteReports | None":
+    """The reports of rewrites that the command line asks for, which take as long to load as the rules."""
+    if not args.debug_rewrites and not args.mlir_pass_statistics:
+        return None
+    from .rewrite_reports import RewriteReports
+
+    return RewriteReports.asked_for(args)
 
 
 @contextmanager

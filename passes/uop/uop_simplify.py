@@ -1,6 +1,6 @@
 """uop-simplify: the rules that make a program smaller, at every level from tensors to tiles."""
 
-import sys
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -11,7 +11,8 @@ from xdsl.passes import ModulePass
 from ...rewriting.cse import eliminate_common_subexpressions
 from ...rewriting.driver import RewriteStatistics, rewrite
 from ...rewriting.hoist import hoist_invariants
-from .rules import SIMPLIFY
+from ...rewriting.patterns import Assumption
+from .rules.plugins import simplify_rules
 
 
 @dataclass(frozen=True)
@@ -20,29 +21,28 @@ class UOpSimplifyPass(ModulePass):
     dead ops.
 
     Works on tensor, range, loop and tile form, in kernels and functions alike, and on the arithmetic of
-    gpu_kernel. Every result keeps its bits. Leaves alone what reads or writes memory, except that equal reads
-    of a buffer that nobody writes become one, reads whose result is unused go, and masks that are always true
-    or false go; ranges and tile axes, which are never merged; launches.
+    gpu_kernel. Every result keeps its bits, unless `fast-math` is on. Leaves alone what reads or writes memory,
+    except that equal reads of a buffer that nobody writes become one, reads whose result is unused go, and masks
+    that are always true or false go; ranges and tile axes, which are never merged; launches.
 
-    statistics: print on standard error how often each rule fired.
+    fast_math: also use the rules that hold only for finite floats or only up to rounding.
     """
 
     name = "uop-simplify"
 
-    statistics: bool = False
+    fast_math: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        totals = simplify(op)
-        if self.statistics:
-            print(f"uop-simplify: {totals.rewrites} rewrites", *totals.lines(), sep="\n", file=sys.stderr)
+        simplify(op, Assumption if self.fast_math else ())
 
 
-def simplify(root: Operation) -> RewriteStatistics:
-    """Simplify the ops inside `root`; what the rules did."""
+def simplify(root: Operation, assuming: Collection[Assumption] = ()) -> RewriteStatistics:
+    """Simplify the ops inside `root` with the rules that assume no more than this; what they did."""
     totals = RewriteStatistics()
+    rules = simplify_rules()
     eliminate_common_subexpressions(root)
     while True:
-        statistics = rewrite(root, SIMPLIFY)
+        statistics = rewrite(root, rules, assuming=assuming)
         totals += statistics
         hoist_invariants(root)
         merged = eliminate_common_subexpressions(root)

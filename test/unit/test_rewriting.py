@@ -1,7 +1,7 @@
 """The driver of rewrite rules, common subexpressions, loop invariants, and intervals."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,20 +17,22 @@ from uop.dialects.axes import AxisKind
 from uop.dialects.loop import ReduceOp
 from uop.dialects.semantics import ALU, evaluate, numpy_dtype
 from uop.dialects.tile import AxisOp
-from uop.dialects.types import f32, i1, i8, index, integer_bounds, ui8
+from uop.dialects.types import f32, i1, i8, integer_bounds, ui8
 from uop.dialects.uop import AddOp, ConstOp, KernelOp, LoadOp, MulOp, RangeOp
 from uop.passes.uop.uop_simplify import simplify
 from uop.rewriting.builder import Builder
 from uop.rewriting.cse import eliminate_common_subexpressions
 from uop.rewriting.diagnostics import PassError
-from uop.rewriting.driver import RewriteBuilder, RewriteLimitError, rewrite
+from uop.rewriting.driver import Order, RewriteBuilder, RewriteLimitError, rewrite
 from uop.rewriting.hoist import hoist_invariants
 from uop.rewriting.interval_arithmetic import INTERVALS, Interval
 from uop.rewriting.intervals import IntervalAnalysis
+from uop.rewriting.listeners import RewriteListener, listen
 from uop.rewriting.locations import UNKNOWN, source_lines
-from uop.rewriting.patterns import INTEGER, OpPattern, constants, variables
+from uop.rewriting.patterns import INTEGER, OpPattern, Rule, constants, variables
 from uop.rewriting.rules import Rules
-from uop.rewriting.vocabulary import ALU_PATTERNS, add, cast, mul, neg, sub, where
+from uop.rewriting.term_text import op_text, term_depth, value_text
+from uop.rewriting.vocabulary import add, cast, mul, neg, sub, where
 
 x, y, z = variables("x y z")
 n, m = variables("n m", INTEGER)
@@ -375,3 +377,86 @@ uop.kernel @k(%out: memref<8xf32>) {
     (reduce,) = ops(module, ReduceOp)
     assert analysis.of(reduce.index) == Interval(0, 4)
     assert analysis.of(Block(arg_types=(TensorType(f32, [2]),)).args[0]) is None
+
+
+# Listeners and orders.
+
+
+class Recorder(RewriteListener):
+    counts_tries = True
+
+    def __init__(self) -> None:
+        self.rewrites: list[str] = []
+        self.tries: dict[str, int] = {}
+
+    def rewriting(self, rule: Rule, op: Operation, built: Sequence[Operation], values: Sequence[SSAValue]) -> None:
+        self.rewrites.append(f"{op_text(op, term_depth(rule.term))} → {value_text(values[0], built)}")
+
+    def tried(self, counts: Mapping[Rule, int]) -> None:
+        self.tries = {str(rule): count for rule, count in counts.items()}
+
+
+def test_listeners_see_rewrites_and_tries() -> None:
+    fold, never = (add[add[n, a], b] >> add[n, a + b]).named("fold"), (sub[x, x] >> x).named("never")
+    after = (add[n, 0] >> n).named("after")
+    module = parse(SUM)
+    with listen(recorder := Recorder()):
+        rewrite(module, Rules(fold, never, after))
+    assert recorder.rewrites == ["add(add(%n, 1), 2) → add(%n, 3)"]
+    assert recorder.tries == {"fold": 3, "after": 2}  # each sum, and the new one; `after` where `fold` did not apply
+    with listen(recorder := Recorder()):
+        pass
+    rewrite(parse(SUM), Rules(fold))
+    assert not recorder.rewrites
+
+
+NEGATIONS = """
+func.func @f(%n: i32) -> i32 {
+  %0 = uop.neg %n : i32
+  %1 = uop.neg %0 : i32
+  %2 = uop.neg %1 : i32
+  func.return %2 : i32
+}"""
+
+
+def test_top_down_rewrites_the_largest_term_first() -> None:
+    rules = Rules((neg[neg[neg[x]]] >> neg[x]).named("three"), (neg[neg[x]] >> x).named("two"))
+    fired = {order: rewrite(parse(NEGATIONS), rules, order=order).fired for order in (Order.BOTTOM_UP, Order.TOP_DOWN)}
+    assert [rule.name for rule in fired[Order.BOTTOM_UP]] == ["two"]
+    assert [rule.name for rule in fired[Order.TOP_DOWN]] == ["three"]
+
+
+def test_top_down_comes_to_the_same_end() -> None:
+    module = parse(SUM)
+    rewrite(module, Rules(add[add[n, a], b] >> add[n, a + b], add[n, 3] >> sub[n, 7]), order=Order.TOP_DOWN)
+    assert [op.number for op in ops(module, ConstOp)] == [7]
+    module.verify()
+
+
+def test_one_sweep_does_not_visit_what_it_builds() -> None:
+    module = parse(SUM)
+    statistics = rewrite(module, Rules((add[x, y] >> add[add[x, y], 1]).named("grow")), order=Order.ONE_SWEEP)
+    assert statistics.rewrites == 2
+    assert len(ops(module, AddOp)) == 4
+    module.verify()
+
+
+def test_nested_isolated_ops_do_not_share() -> None:
+    """Constants are built once in each function, and not taken from the module around it."""
+    text = SUM.replace("@f", "@g")
+    module = parse(SUM + text)
+    rewrite(module, Rules(add[n, 1] >> sub[n, -1], add[n, 2] >> sub[n, -2]))
+    assert len(ops(module, ConstOp)) == 4
+    module.verify()
+
+
+def test_hash_consing_knows_both_orders_and_not_the_dead() -> None:
+    block = Block(arg_types=(i32, i32))
+    p, q = block.args
+    builder = Builder(block)
+    total = builder.alu("add", p, q)
+    assert builder.alu("add", q, p) is total
+    assert builder.alu("sub", p, q) is not builder.alu("sub", q, p)
+    assert isinstance(total.owner, Operation)
+    total.owner.operands[0] = q  # a key made of operands that are no more
+    assert builder.alu("add", p, q) is not total

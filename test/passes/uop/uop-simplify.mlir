@@ -1,11 +1,11 @@
 // RUN: uop-opt %s --pass-pipeline 'builtin.module(uop-simplify)' --split-input-file | filecheck %s
-// RUN: uop-opt %s --pass-pipeline 'builtin.module(uop-simplify{statistics=true})' --split-input-file 2>&1 | filecheck %s --check-prefix=STATISTICS
+// RUN: uop-opt %s --pass-pipeline 'builtin.module(uop-simplify)' --split-input-file --pass-statistics 2>&1 | filecheck %s --check-prefix=STATISTICS
+// RUN: uop-opt %s --pass-pipeline 'builtin.module(uop-simplify{fast-math=true})' --split-input-file | filecheck %s --check-prefix=FAST
 
 // Identities that keep every bit, −0.0 and NaN among them.
 // CHECK-LABEL: func.func @exact_for_floats
 // CHECK-NEXT:    func.return %x : tensor<4xf32>
-// STATISTICS:      uop-simplify: {{[0-9]+}} rewrites
-// STATISTICS:      1 add[u, -0.0] >> u for float u
+// STATISTICS:      {{ 1 +[0-9]+  }}add[u, -0.0] >> u for float u (identities.py:{{[0-9]+}})
 func.func @exact_for_floats(%x: tensor<4xf32>) -> tensor<4xf32> {
   %minus_zero = uop.const -0.0 : f32
   %0 = uop.expand %minus_zero : f32 -> tensor<4xf32>
@@ -270,4 +270,22 @@ uop.kernel @never(%out: memref<8xf32>, %x: memref<8xf32>) {
   %0 = uop.load %x[%i] mask %never : memref<8xf32>
   uop.store %0, %out[%i] : memref<8xf32>
   uop.store %0, %out[%i] mask %never : memref<8xf32>
+}
+
+// -----
+
+// What is only so for finite numbers, or up to rounding, is asked for.
+// FAST-LABEL: func.func @fast_math
+// FAST-NEXT:    %[[S:.*]] = uop.add %y, %z : f32
+// FAST-NEXT:    %[[M:.*]] = uop.mul %x, %[[S]] : f32
+// FAST-NEXT:    func.return %[[M]] : f32
+// CHECK-LABEL: func.func @fast_math
+// CHECK-COUNT-2: uop.mul
+func.func @fast_math(%x: f32, %y: f32, %z: f32) -> f32 {
+  %0 = uop.mul %x, %y : f32
+  %1 = uop.mul %x, %z : f32
+  %2 = uop.add %0, %1 : f32
+  %3 = uop.sub %y, %y : f32
+  %4 = uop.add %2, %3 : f32
+  func.return %4 : f32
 }

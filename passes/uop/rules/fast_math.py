@@ -1,0 +1,28 @@
+"""Rules of floats that do not keep every bit: each says what it takes for granted, and is used where
+`uop-simplify{fast-math=true}` grants it."""
+
+from ....rewriting.patterns import FLOAT, variables
+from ....rewriting.rules import Rules
+from ....rewriting.vocabulary import add, div, eq, le, lt, mul, ne, neg, sub
+
+u, v, w = variables("u v w", FLOAT)
+
+FINITE = Rules(
+    (add[u, 0] >> u).finite(),  # −0.0 + 0.0 is 0.0
+    (mul[u, 0] >> 0).finite(),
+    (sub[u, u] >> 0).finite(),
+    (add[u, neg[u]] >> 0).finite(),
+    (neg[sub[u, v]] >> sub[v, u]).finite(),
+    (eq[u, u] >> True).finite(),
+    (ne[u, u] >> False).finite(),
+    (le[u, u] >> True).finite(),
+    (lt[u, u] >> False).finite(),
+)
+
+ROUNDED = Rules(
+    (add[mul[u, v], mul[u, w]] >> mul[u, add[v, w]]).up_to_rounding(),
+    (div[div[u, v], w] >> div[u, mul[v, w]]).up_to_rounding(),
+    (mul[div[u, v], v] >> u).finite().up_to_rounding(),
+)
+
+FAST_MATH = Rules(FINITE, ROUNDED)
