@@ -12,7 +12,9 @@ from .indices import INDICES
 from .logic import LOGIC
 from .masks import MASKS
 from .movement import MOVEMENT
+from .positions import POSITIONS
 from .reals import REALS
+from .reductions import REDUCTIONS
 from .selects import SELECTS
 
 FAMILIES = {
@@ -28,6 +30,8 @@ FAMILIES = {
     "indices": INDICES,
     "divisions": DIVISIONS,
     "masks": MASKS,
+    "reductions": REDUCTIONS,
+    "positions": POSITIONS,
 }
 """Family → its rules, in the order in which they are tried. Constants first: what folds needs no other rule."""
 
@@ -46,7 +50,9 @@ __all__ = [
     "LOGIC",
     "MASKS",
     "MOVEMENT",
+    "POSITIONS",
     "REALS",
+    "REDUCTIONS",
     "SELECTS",
     "SIMPLIFY",
 ]

@@ -130,7 +130,7 @@ TRUTH = Rules(
     eq[cast[p], 0] >> not_[p],
     eq[cast[p], 1] >> p,
     gt[cast[p], 0] >> p,
-    mul[cast[p], n] >> where[p, n, 0],  # of a float, 0 · ∞ is NaN
+    mul[cast[p], n] >> where[p, n, 0],
 )
 """Bools as numbers."""
 

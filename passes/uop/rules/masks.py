@@ -5,12 +5,15 @@ from collections.abc import Sequence
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects import tile
-from ....dialects.uop import LoadOp, StoreOp
+from ....dialects.uop import AndOp, LoadOp, StoreOp
 from ....rewriting.driver import RewriteBuilder
-from ....rewriting.patterns import OpPattern
+from ....rewriting.patterns import BOOL, OpPattern, variables
 from ....rewriting.rules import Rules
 from ....rewriting.values import number_of
-from ....rewriting.vocabulary import load, store
+from ....rewriting.vocabulary import add, load, store, where
+
+(x,) = variables("x")
+(c,) = variables("c", BOOL)
 
 read = OpPattern("read", tile.ReadOp)
 write = OpPattern("write", tile.WriteOp)
@@ -51,7 +54,25 @@ def write_without_mask(builder: RewriteBuilder, op: StoreOp | tile.WriteOp) -> S
     return ()
 
 
+def is_zero_elsewhere(x: SSAValue, c: SSAValue) -> bool:
+    """Whether x is read under a mask that needs c, so that it is 0 where c is false."""
+    owner = x.owner
+    if not isinstance(owner, LoadOp | tile.ReadOp) or owner.mask is None:
+        return False
+    stack: list[SSAValue] = [owner.mask]
+    while stack:
+        mask = stack.pop()
+        if mask is c:
+            return True
+        if isinstance(mask.owner, AndOp):
+            stack += mask.owner.operands
+    return False
+
+
 MASKS = Rules(
+    where[c, x, 0].when(is_zero_elsewhere) >> x,
+    where[c, x, False].when(is_zero_elsewhere) >> x,
+    where[c, add[x, 0], 0].when(is_zero_elsewhere) >> add[x, 0],
     load[...].when(has_constant_mask) >> read_without_mask,
     read[...].when(has_constant_mask) >> read_without_mask,
     store[...].when(has_constant_mask) >> write_without_mask,

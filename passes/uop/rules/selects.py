@@ -29,7 +29,7 @@ from ....rewriting.vocabulary import (
     where,
 )
 
-x, y, z = variables("x y z")
+x, y, z, w = variables("x y z w")
 c, p, q = variables("c p q", BOOL)
 n, m = variables("n m", INTEGER)
 (s,) = variables("s", SIGNED)
@@ -49,6 +49,7 @@ CHOICES = Rules(
     where[not_[c], x, y] >> where[c, y, x],
     where[c, where[c, x, y], z] >> where[c, x, z],
     where[c, x, where[c, y, z]] >> where[c, x, z],
+    where[ne[x, y], z, w] >> where[eq[x, y], w, z],
     where[c, where[p, x, y], y] >> where[and_[c, p], x, y],
     where[c, x, where[p, x, y]] >> where[or_[c, p], x, y],
     where[c, where[p, x, y], x] >> where[and_[c, not_[p]], y, x],
