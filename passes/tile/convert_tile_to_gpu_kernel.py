@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import MemRefType, ModuleOp
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp, i64
 from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.passes import ModulePass
 
@@ -21,6 +21,7 @@ from ...rewriting.locations import UNKNOWN
 from .lower.accesses import lower_read, lower_write
 from .lower.barriers import BarrierPlan
 from .lower.grid import Grid
+from .lower.index_width import index_bits
 from .lower.indices import Indices
 from .lower.loops import lower_loop
 from .lower.lowering import Lowering, flat_type
@@ -101,8 +102,8 @@ def _lower_kernel(kernel: KernelOp, arch: gpu_kernel.Architecture, outputs: int)
         grid=grid.blocks,
         block=grid.threads,
         arch=arch.name,
-        index_bits=64 if indices.wide or any(element_count(shape_of(type)) >= 2**31 for type in types) else 32,
     )
+    lowered.properties["index_bits"] = IntegerAttr(index_bits(lowered), i64)
     lowered.location = kernel.location
     lowered.attributes.update(kernel.attributes)
     if lowered.shared_bytes > arch.static_shared_bytes:

@@ -2,47 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-
 from xdsl.ir import Block, SSAValue
 
 from ...dialects.loop import ForOp
 from ...dialects.tile import AxisOp
 from ...dialects.uop import AddOp, AndOp, ConstOp, ExpandOp, GeOp, GtOp, LeOp, LtOp, MulOp, NegOp, SubOp
+from ...rewriting.interval_arithmetic import Interval
+from ...rewriting.linear import LinearForm
 
 
-@dataclass(frozen=True)
-class LinearForm:
-    """Σ coefficient · leaf + constant. Leaves are `tile.axis` values and indices of loops; no coefficient is 0."""
-
-    terms: Mapping[SSAValue, int]
-    constant: int = 0
-
-    def __hash__(self) -> int:
-        return hash((frozenset(self.terms.items()), self.constant))
-
-    def __add__(self, other: LinearForm) -> LinearForm:
-        terms = dict(self.terms)
-        for leaf, coefficient in other.terms.items():
-            terms[leaf] = terms.get(leaf, 0) + coefficient
-        return LinearForm({leaf: c for leaf, c in terms.items() if c}, self.constant + other.constant)
-
-    def __mul__(self, factor: int) -> LinearForm:
-        if factor == 0:
-            return LinearForm({})
-        return LinearForm({leaf: c * factor for leaf, c in self.terms.items()}, self.constant * factor)
-
-    def __sub__(self, other: LinearForm) -> LinearForm:
-        return self + other * -1
-
-    def bounds(self) -> tuple[int, int]:
-        """The least and the greatest value, each leaf taking all of its own."""
-        low = high = self.constant
-        for leaf, coefficient in self.terms.items():
-            reach = coefficient * max(extent_of(leaf) - 1, 0)
-            low, high = low + min(reach, 0), high + max(reach, 0)
-        return low, high
+def bounds_of(form: LinearForm) -> Interval:
+    """The least and the greatest value of a form of axes and loops, each leaf taking all of its own."""
+    low = high = form.constant
+    for leaf, coefficient in form.terms.items():
+        reach = coefficient * max(extent_of(leaf) - 1, 0)
+        low, high = low + min(reach, 0), high + max(reach, 0)
+    return Interval(low, high)
 
 
 def is_leaf(value: SSAValue) -> bool:
@@ -141,4 +116,4 @@ def always_holds(condition: SSAValue) -> bool:
     if isinstance(condition.owner, ConstOp):
         return bool(condition.owner.number)
     form = negative_form(condition)
-    return form is not None and form.bounds()[1] < 0
+    return form is not None and bounds_of(form).high < 0

@@ -18,9 +18,10 @@ from ...dialects.tile import AxisOp, ReadOp, StageOp
 from ...dialects.types import byte_width, element_of, index, shape_of
 from ...dialects.uop import KernelOp
 from ...rewriting.diagnostics import PassError, emit_remark
+from ...rewriting.linear import LinearForm
 from ...rewriting.locations import fuse_locations
 from .accesses import accesses_of, erase_unused, kernels_of, replace_access
-from .linear import LinearForm, conjuncts, linear_form, negative_form
+from .linear import bounds_of, conjuncts, linear_form, negative_form
 from .tile_builder import TileBuilder
 
 
@@ -106,9 +107,9 @@ def _slab_of(read: ReadOp, staging: Staging) -> _Slab | str:
         if form is None:
             return f"index {dimension} is not linear in axes and loops"
         inner = _inner_part(form, loop)
-        low, high = inner.bounds()
-        origin.append(form - inner + LinearForm({}, low))
-        shape.append(high - low + 1)
+        reach = bounds_of(inner)
+        origin.append(form - inner + LinearForm({}, reach.low))
+        shape.append(reach.high - reach.low + 1)
     type = slab_type(element_of(read.buffer.type), shape, staging.pad)
     return _Slab(read.buffer, loop, tuple(origin), type)
 

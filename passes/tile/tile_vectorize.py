@@ -14,8 +14,9 @@ from ...dialects.axes import AxisKind
 from ...dialects.layouts import SwizzleAttr, span_of, strides_of
 from ...dialects.tile import AxisOp, ReadOp, StageOp, WriteOp
 from ...dialects.types import byte_width, element_of, shape_of
+from ...rewriting.linear import LinearForm
 from .accesses import accesses_of, kernels_of, replace_access, value_of
-from .linear import LinearForm, conjuncts, linear_form, negative_form
+from .linear import conjuncts, linear_form, negative_form
 
 VECTOR_BYTES = (16, 8, 4)
 """What one instruction of a thread moves."""

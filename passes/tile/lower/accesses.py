@@ -12,7 +12,8 @@ from ....dialects.layouts import SwizzleAttr, strides_of
 from ....dialects.tile import ReadOp, WriteOp
 from ....dialects.types import element_of, is_memref, shape_of
 from ....dialects.uop import constant_value
-from ..linear import LinearForm
+from ....rewriting.interval_arithmetic import Interval
+from ....rewriting.linear import LinearForm
 from .indices import ZERO, Indices
 from .lowering import Lowering
 from .scopes import Scope
@@ -44,7 +45,7 @@ def _swizzled_index(
     bits = indices.remainder(scope, indices.quotient(scope, row, max(1, 8 // chunks)), min(chunks, 8))
     chunk = indices.quotient(scope, column, unit)
     permuted = scope.alu("xor", indices.value(scope, chunk), indices.value(scope, bits))
-    moved = indices.leaf(permuted, (0, chunks - 1))
+    moved = indices.leaf(permuted, Interval.of_extent(chunks))
     return row_start + moved * unit + indices.remainder(scope, column, unit)
 
 

@@ -16,7 +16,9 @@ from ....dialects.tile import StageOp
 from ....dialects.types import byte_width, is_memref, packed_strides
 from ....dialects.uop import constant_value
 from ....rewriting.diagnostics import emit_remark
-from ..linear import LinearForm, linear_form
+from ....rewriting.interval_arithmetic import Interval
+from ....rewriting.linear import LinearForm
+from ..linear import bounds_of, linear_form
 from .accesses import flat_index, moved_type
 from .indices import ZERO, Indices, is_multiple
 from .lowering import Lowering
@@ -144,8 +146,8 @@ def _box(op: StageOp) -> list[Dimension]:
         strict=True,
     ):
         form = linear_form(origin)
-        low, high = (-1, buffer_extent) if form is None else form.bounds()
-        checks = (("ge", low < 0), ("lt", high + extent > buffer_extent))
+        reach = Interval(-1, buffer_extent) if form is None else bounds_of(form)
+        checks = (("ge", reach.low < 0), ("lt", reach.high + extent > buffer_extent))
         needed = tuple(name for name, is_needed in checks if is_needed)
         box.append(
             Dimension(extent, _ODD if form is None else form, buffer_extent, source_stride, target_stride, needed)
@@ -218,7 +220,7 @@ def _vectors(lowering: Lowering, scope: Scope, count: int) -> Generator[tuple[Sc
         loop = ForOp.of(indices.constant(0), steps, 1, unroll=0 if steps <= MOST_UNROLLED_STEPS else None)
         loop.index.name_hint = "u"
         with scope.inside(loop, loop.body.block) as inner:
-            yield inner, indices.leaf(loop.index, (0, steps - 1)) * threads + thread
+            yield inner, indices.leaf(loop.index) * threads + thread
         return
     if count < threads:
         branch = IfOp.of(indices.compare(scope, "lt", thread, LinearForm({}, count)))
@@ -228,7 +230,7 @@ def _vectors(lowering: Lowering, scope: Scope, count: int) -> Generator[tuple[Sc
     loop = ForOp.of(indices.value(scope, thread), count, threads)
     loop.index.name_hint = "e"
     with scope.inside(loop, loop.body.block) as inner:
-        yield inner, indices.leaf(loop.index, (0, count - 1))
+        yield inner, indices.leaf(loop.index)
 
 
 def _coordinates(

@@ -13,7 +13,7 @@ from ....dialects.gpu_kernel import ForOp, IfOp, LoadOp, ShuffleOp, StoreOp
 from ....dialects.monoids import MonoidAttr
 from ....dialects.tile import AxisOp, ReduceAcrossOp
 from ....dialects.types import bit_width, element_of, is_float, shape_of
-from ..linear import LinearForm
+from ....rewriting.linear import LinearForm
 from .grid import Digit, Grid
 from .indices import ZERO
 from .lowering import Lowering
@@ -226,7 +226,7 @@ class SharedExchange:
         loop = ForOp.of(indices.value(scope, start), self._slots.count, step, unroll)
         loop.index.name_hint = "part"
         with scope.inside(loop, loop.body.block) as inner:
-            elements = self._load(inner, place, indices.leaf(loop.index, (0, self._slots.count - 1)))
+            elements = self._load(inner, place, indices.leaf(loop.index))
             state = [inner.insert(LoadOp.of(array, ())).result for array in arrays]
             for new, array in zip(monoid.combine(inner, state, elements), arrays, strict=True):
                 inner.insert(StoreOp.of(new, array, ()))

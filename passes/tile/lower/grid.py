@@ -12,7 +12,8 @@ from ....dialects.tile import AxisOp
 from ....dialects.types import index
 from ....dialects.uop import KernelOp
 from ....rewriting.diagnostics import PassError
-from ..linear import LinearForm
+from ....rewriting.interval_arithmetic import Interval
+from ....rewriting.linear import LinearForm
 from .indices import ZERO, Indices
 from .scopes import Scope
 
@@ -61,7 +62,7 @@ class Grid:
         if self.threads > 1:
             thread_id = scope.pure(ThreadIdOp, (), (index,)).result
             thread_id.name_hint = "tid"
-            self.thread = indices.leaf(thread_id, (0, self.threads - 1))
+            self.thread = indices.leaf(thread_id, Interval.of_extent(self.threads))
         self.digits = _digits(scope, indices, threads, self.thread)
         self.blocks, self._block_digits = _grid(kernel, arch, scope, indices, factors((AxisKind.BLOCK,)))
         self._unbound = [*self.digits, *self._block_digits]
@@ -108,7 +109,7 @@ def _grid(
         op = BlockIdOp.of(dimension)
         value = scope.pure(BlockIdOp, (), (index,), op.properties).result
         value.name_hint = value.name_hint or "block"
-        return indices.leaf(value, (0, extent - 1))
+        return indices.leaf(value, Interval.of_extent(extent))
 
     extents = [extent for _, extent, _ in factors]
     sizes = [*reversed(extents), 1, 1, 1][: max(3, len(extents))]

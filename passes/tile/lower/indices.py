@@ -10,11 +10,10 @@ from xdsl.ir import SSAValue
 
 from ....dialects.types import index
 from ....dialects.uop import constant_value
-from ..linear import LinearForm
+from ....rewriting.interval_arithmetic import Interval
+from ....rewriting.intervals import IntervalAnalysis
+from ....rewriting.linear import LinearForm
 from .scopes import Scope
-
-Bounds = tuple[int, int]
-"""Least and greatest value."""
 
 ZERO = LinearForm({})
 
@@ -30,45 +29,39 @@ _COMPARISONS: dict[str, Callable[[int, int], bool | None]] = {
 
 
 class Indices:
-    """The index values of one kernel.
-
-    A leaf of a form is a value of the kernel; its bounds are known unless it was read from memory.
-    wide: whether some index that was built may need more than 32 bits.
-    """
+    """The index values of one kernel. A leaf of a form is a value of the kernel."""
 
     def __init__(self, root: Scope):
         self.root = root
-        self.wide = False
-        self._bounds: dict[SSAValue, Bounds | None] = {}
+        self._intervals = IntervalAnalysis()
         self._serials: dict[SSAValue, int] = {}
         self._constants: dict[int, SSAValue] = {}
 
     # Forms.
 
-    def leaf(self, value: SSAValue, bounds: Bounds | None) -> LinearForm:
-        """The form of a value of the kernel; a constant where only one number is in its bounds."""
+    def leaf(self, value: SSAValue, known: Interval | None = None) -> LinearForm:
+        """The form of a value of the kernel; a constant where it can only be one number.
+
+        known: its interval, where that says more than the op which computes it.
+        """
         if value not in self._serials:
             self._serials[value] = len(self._serials)
-            self._bounds[value] = bounds
-        if bounds is not None and bounds[0] == bounds[1]:
-            return LinearForm({}, bounds[0])
-        return LinearForm({value: 1})
+            if known is not None:
+                self._intervals.assume(value, known)
+        interval = self._interval(value)
+        return LinearForm({}, interval.low) if interval.is_single else LinearForm({value: 1})
 
-    def bounds(self, form: LinearForm) -> Bounds | None:
-        """The least and the greatest value; None when a leaf can be anything."""
-        low = high = form.constant
+    def bounds(self, form: LinearForm) -> Interval:
+        """The least and the greatest value, each leaf taking all of its own."""
+        total = Interval(form.constant, form.constant)
         for leaf, coefficient in form.terms.items():
-            bounds = self._bounds[leaf]
-            if bounds is None:
-                return None
-            low += coefficient * bounds[coefficient < 0]
-            high += coefficient * bounds[coefficient > 0]
-        return low, high
+            total += self._interval(leaf) * coefficient
+        return total
 
-    def is_within(self, form: LinearForm, low: int, high: int) -> bool:
-        """Whether `low ≤ form ≤ high` is certain."""
-        bounds = self.bounds(form)
-        return bounds is not None and low <= bounds[0] and bounds[1] <= high
+    def _interval(self, value: SSAValue) -> Interval:
+        interval = self._intervals.of(value)
+        assert interval is not None, "an index has an interval"
+        return interval
 
     # Values.
 
@@ -84,7 +77,6 @@ class Indices:
         Terms that change least often are added first, the constant before those that change most often, and each sum
         stands as far out as it can.
         """
-        self._note(form)
         terms = [(scope.of(leaf).depth, self._serials[leaf], leaf, factor) for leaf, factor in form.terms.items()]
         terms.sort(key=lambda term: term[:2])
         constant = form.constant
@@ -104,47 +96,37 @@ class Indices:
     def _plus(self, scope: Scope, value: SSAValue, number: int) -> SSAValue:
         return scope.alu("add" if number > 0 else "sub", value, self.constant(abs(number)))
 
-    def _note(self, form: LinearForm) -> None:
-        """Whether the sum fits 32 bits, in whatever order its parts are added."""
-        reach = abs(form.constant)
-        for leaf, coefficient in form.terms.items():
-            if (bounds := self._bounds[leaf]) is not None:
-                reach += abs(coefficient) * max(-bounds[0], bounds[1])
-        if reach >= 2**31:
-            self.wide = True
-
     # Operations.
 
     def quotient(self, scope: Scope, form: LinearForm, divisor: int) -> LinearForm:
         """⌊form ÷ divisor⌋ for a positive divisor; truncating where the dividend is certainly not negative."""
         whole, rest = _split(form, divisor)
         bounds = self.bounds(rest)
-        if bounds is not None and bounds[0] // divisor == bounds[1] // divisor:
-            return whole + LinearForm({}, bounds[0] // divisor)
+        if bounds.low // divisor == bounds.high // divisor:
+            return whole + LinearForm({}, bounds.low // divisor)
         common, rest, _ = _reduced(rest, divisor)
         divisor //= common
         bounds = self.bounds(rest)
-        op = "truncdiv" if bounds is not None and bounds[0] >= 0 else "floordiv"
+        op = "truncdiv" if bounds.low >= 0 else "floordiv"
         value = scope.alu(op, self.value(scope, rest), self.constant(divisor))
-        return whole + self.leaf(value, None if bounds is None else (bounds[0] // divisor, bounds[1] // divisor))
+        return whole + self.leaf(value, Interval(bounds.low // divisor, bounds.high // divisor))
 
     def remainder(self, scope: Scope, form: LinearForm, divisor: int) -> LinearForm:
         """`form` modulo a positive divisor, in 0 … divisor − 1."""
         _, rest = _split(form, divisor)
         bounds = self.bounds(rest)
-        if bounds is not None and bounds[0] // divisor == bounds[1] // divisor:
-            return rest + LinearForm({}, -(bounds[0] // divisor) * divisor)
+        if bounds.low // divisor == bounds.high // divisor:
+            return rest + LinearForm({}, -(bounds.low // divisor) * divisor)
         common, rest, left = _reduced(rest, divisor)
-        bounds = self.bounds(rest)
-        op = "truncmod" if bounds is not None and bounds[0] >= 0 else "floormod"
+        op = "truncmod" if self.bounds(rest).low >= 0 else "floormod"
         value = scope.alu(op, self.value(scope, rest), self.constant(divisor // common))
-        return self.leaf(value, (0, divisor // common - 1)) * common + LinearForm({}, left)
+        return self.leaf(value, Interval.of_extent(divisor // common)) * common + LinearForm({}, left)
 
     def compare(self, scope: Scope, name: str, first: LinearForm, second: LinearForm) -> SSAValue:
         """A comparison; a constant where the bounds decide it."""
         difference = first - second
         bounds = self.bounds(difference)
-        if bounds is not None and (decided := _COMPARISONS[name](*bounds)) is not None:
+        if (decided := _COMPARISONS[name](bounds.low, bounds.high)) is not None:
             return scope.const(decided, i1)
         left = LinearForm({leaf: c for leaf, c in difference.terms.items() if c > 0})
         right = LinearForm({leaf: -c for leaf, c in difference.terms.items() if c < 0})
@@ -174,24 +156,21 @@ class Indices:
                 return self.remainder(scope, first, last.constant)
             case _:
                 pass
-        bounds = [self.bounds(operand) for operand in operands]
-        if name in ("floordiv", "floormod") and _at_least(bounds[0], 0) and _at_least(bounds[1], 1):
+        if name in ("floordiv", "floormod") and self.bounds(first).low >= 0 and self.bounds(last).low >= 1:
             name = name.replace("floor", "trunc")
-        value = scope.alu(name, *(self.value(scope, operand) for operand in operands))
-        return self.leaf(value, _bounds_of(name, bounds))
+        return self.leaf(scope.alu(name, *(self.value(scope, operand) for operand in operands)))
 
     def _divides(self, name: str, dividend: LinearForm, divisor: LinearForm) -> bool:
         """Whether the op is a floor division, or the same as one, by a positive constant."""
         if divisor.terms or divisor.constant <= 0:
             return False
-        return name.startswith("floor") or _at_least(self.bounds(dividend), 0)
+        return name.startswith("floor") or self.bounds(dividend).low >= 0
 
     def where(self, scope: Scope, condition: SSAValue, first: LinearForm, second: LinearForm) -> LinearForm:
         if (known := constant_value(condition)) is not None:
             return first if known else second
         value = scope.alu("where", condition, self.value(scope, first), self.value(scope, second))
-        bounds = self.bounds(first), self.bounds(second)
-        return self.leaf(value, _union(*bounds))
+        return self.leaf(value, self.bounds(first).union(self.bounds(second)))
 
 
 def is_multiple(form: LinearForm, number: int) -> bool:
@@ -211,35 +190,3 @@ def _reduced(form: LinearForm, divisor: int) -> tuple[int, LinearForm, int]:
     common = gcd(divisor, *form.terms.values())
     terms = {leaf: c // common for leaf, c in form.terms.items()}
     return common, LinearForm(terms, form.constant // common), form.constant % common
-
-
-def _at_least(bounds: Bounds | None, number: int) -> bool:
-    return bounds is not None and bounds[0] >= number
-
-
-def _union(first: Bounds | None, second: Bounds | None) -> Bounds | None:
-    if first is None or second is None:
-        return None
-    return min(first[0], second[0]), max(first[1], second[1])
-
-
-def _bounds_of(name: str, bounds: Sequence[Bounds | None]) -> Bounds | None:
-    """Bounds of an op's result, where these follow simply from those of its operands."""
-    known = [pair for pair in bounds if pair is not None]
-    if len(known) < len(bounds):
-        return None
-    first, last = known[0], known[-1]
-    match name:
-        case "min":
-            return min(first[0], last[0]), min(first[1], last[1])
-        case "max":
-            return max(first[0], last[0]), max(first[1], last[1])
-        case "mul":
-            corners = [x * y for x in first for y in last]
-            return min(corners), max(corners)
-        case "truncdiv" if first[0] >= 0 and last[0] > 0:
-            return first[0] // last[1], first[1] // last[0]
-        case "truncmod" if first[0] >= 0 and last[0] > 0:
-            return 0, min(first[1], last[1] - 1)
-        case _:
-            return None

@@ -31,7 +31,7 @@ def lower_loop(lowering: Lowering, scope: Scope, op: ForOp, lower_block: LowerBl
     if pipeline is not None:
         pipeline.begin(scope)
     with scope.inside(loop, loop.body.block) as body:
-        values.known[op.index] = lowering.indices.leaf(loop.index, (0, max(extent - 1, 0)))
+        values.known[op.index] = lowering.indices.leaf(loop.index)
         if pipeline is not None:
             pipeline.step(body)
         lower_block(lowering, body, op.body.block)

@@ -12,7 +12,7 @@ from ....dialects.gpu_kernel import AllocOp, Architecture, BarrierOp
 from ....dialects.layouts import SHARED
 from ....dialects.types import byte_width
 from ....dialects.uop import KernelOp
-from ..linear import LinearForm
+from ....rewriting.linear import LinearForm
 from .grid import Grid
 from .indices import Indices
 from .scopes import Scope

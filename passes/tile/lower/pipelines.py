@@ -12,7 +12,7 @@ from ....dialects.gpu_kernel import AsyncCommitOp, AsyncWaitOp, IfOp
 from ....dialects.loop import ForOp
 from ....dialects.tile import StageOp
 from ....dialects.uop import constant_value
-from ..linear import LinearForm
+from ....rewriting.linear import LinearForm
 from .copies import SlabCopy
 from .lowering import Lowering
 from .scopes import Scope

@@ -15,8 +15,8 @@ from ....dialects.tile import AxisOp
 from ....dialects.types import element_of, index, is_bool, shape_of
 from ....dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, ExpandOp, constant_value
 from ....rewriting.diagnostics import PassError
+from ....rewriting.linear import LinearForm
 from ....rewriting.locations import UNKNOWN
-from ..linear import LinearForm
 from .indices import ZERO, Indices
 from .scopes import Scope
 
@@ -99,7 +99,7 @@ class Values:
         array = self.arrays[value]
         loaded = scope.insert(LoadOp.of(array, self.array_place(scope, value, place))).result
         if isinstance(loaded.type, IndexType):
-            return self.indices.leaf(loaded, None)
+            return self.indices.leaf(loaded)
         return loaded
 
     def array_place(self, scope: Scope, value: SSAValue, place: Place) -> list[SSAValue]:
@@ -122,10 +122,10 @@ class Values:
             return ZERO if dimension is None else place[dimension]
         if isinstance(op, CastOp):
             cast = scope.cast(self.scalar(scope, operands[0]), element)
-            return self.indices.leaf(cast, None) if element == index else cast
+            return self.indices.leaf(cast) if element == index else cast
         if isinstance(op, BitcastOp):
             bits = scope.pure(BitcastOp, [self.scalar(scope, operands[0])], (element,)).result
-            return self.indices.leaf(bits, None) if element == index else bits
+            return self.indices.leaf(bits) if element == index else bits
         assert isinstance(op, AluOp)
         name = op.row().name
         if name == "where" and element == index:
@@ -164,7 +164,7 @@ class Values:
                 loop = ForOp.of(self.indices.constant(0), extent, step, unroll=0)
                 loop.index.name_hint = self.dimension_names.get(dimension, "r")
                 scope = loops.enter_context(scope.inside(loop, loop.body.block))
-                place.append(self.indices.leaf(loop.index, (0, max(extent - step, 0))))
+                place.append(self.indices.leaf(loop.index))
             yield scope, place
 
     def fill(self, scope: Scope, value: SSAValue, array: SSAValue) -> None:
