@@ -10,7 +10,10 @@ from typing import NamedTuple
 
 
 class Flag(NamedTuple):
-    """A flag of the command line; with a `metavar` it takes a value, else it is on or off."""
+    """A flag of the command line; with a `metavar` it takes a value, else it is on or off.
+
+    repeated: it may be given several times, and has a list of values
+    """
 
     name: str
     help: str
@@ -18,6 +21,7 @@ class Flag(NamedTuple):
     short: str | None = None
     default: bool | str | None = None
     dest: str | None = None
+    repeated: bool = False
 
 
 FLAGS: Mapping[str, tuple[Flag, ...]] = {
@@ -41,6 +45,7 @@ FLAGS: Mapping[str, tuple[Flag, ...]] = {
         Flag("syntax-highlight", "print with colours"),
     ),
     "passes": (
+        Flag("load", "use the dialects, rules and passes of this Python file too", "FILE", repeated=True),
         Flag("pass-pipeline", "passes to run, such as 'builtin.module(cse,func.func(x{a=1}))'", "PIPELINE"),
         Flag("passes", "the same without the anchor, such as cse,canonicalize", "PASSES", "-p"),
         Flag("dump-pass-pipeline", "print the pipeline with named pipelines spelled out, on standard error"),
@@ -156,6 +161,8 @@ def _add_flag(group: "argparse._ArgumentGroup", flag: Flag) -> None:  # pyright:
         group.add_argument(f"--no-{flag.name}", dest=dest, action="store_false", help=argparse.SUPPRESS)
     elif flag.name in ("pass-pipeline", "passes"):
         group.add_argument(*names, dest="pipelines", action=AppendPipeline, metavar=flag.metavar, help=flag.help)
+    elif flag.repeated:
+        group.add_argument(*names, action="append", default=[], metavar=flag.metavar, help=flag.help)
     else:
         dest = flag.dest or flag.name.replace("-", "_")
         group.add_argument(*names, dest=dest, metavar=flag.metavar, default=flag.default, help=flag.help)

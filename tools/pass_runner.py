@@ -122,7 +122,8 @@ class PassRunner:
             path = write_reproducer(text, self.args.crash_reproducer_dir, self.args.mlir_pass_pipeline_crash_reproducer)
         except DiagnosticError as failure:
             return [f"note: no reproducer: {failure}"]
-        return [f"note: to run it again: uop-opt {path} --run-reproducer"]
+        loads = "".join(f" --load {file}" for file in self.args.load)
+        return [f"note: to run it again: uop-opt {path} --run-reproducer{loads}"]
 
 
 def names_in(text: str | None) -> tuple[str, ...]:

@@ -1,0 +1,4 @@
+"""Fails on line 4."""
+
+TABLE: dict[str, int] = {}
+TABLE["missing"]
