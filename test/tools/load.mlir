@@ -3,7 +3,7 @@
 // RUN: uop-opt --load %S/../../examples/my_rules.py --list-passes | filecheck %s --check-prefix=LIST
 // RUN: not uop-opt %s 2>&1 | filecheck %s --check-prefix=UNKNOWN
 // RUN: not uop-opt --load %S/nowhere.py %s 2>&1 | filecheck %s --check-prefix=NOWHERE
-// RUN: not uop-opt --load %S/inputs/plugin_syntax.py %s 2>&1 | filecheck %s --check-prefix=SYNTAX
+// RUN: not uop-opt --load %S/inputs/plugin_syntax.txt %s 2>&1 | filecheck %s --check-prefix=SYNTAX
 // RUN: not uop-opt --load %S/inputs/plugin_raises.py %s 2>&1 | filecheck %s --check-prefix=RAISES
 // RUN: not uop-opt --load %S/inputs/plugin_bad_rule.py %s 2>&1 | filecheck %s --check-prefix=RULE
 // RUN: not uop-opt --load %S/inputs/plugin_taken.py %s 2>&1 | filecheck %s --check-prefix=TAKEN
@@ -20,7 +20,7 @@
 // LIST:      mine-to-uop {{ *}}Apply 1 rules, the first of which is mine.double[n] >> add[n, n] for signed n
 // UNKNOWN:   load.mlir:{{[0-9]+}}:{{[0-9]+}}: error: {{.*}}mine.double
 // NOWHERE:   nowhere.py: error: cannot be read: No such file or directory
-// SYNTAX:    plugin_syntax.py:1:9: error: '[' was never closed
+// SYNTAX:    plugin_syntax.txt:1:9: error: '[' was never closed
 // SYNTAX-NEXT: RULES = [
 // RAISES:    plugin_raises.py:4: error: cannot be loaded: KeyError: 'missing'
 // RULE:      plugin_bad_rule.py: error: has a rule that makes no sense: {{.*}}plugin_bad_rule.py:8: the term binds no y: neg[x] >> add[x, y]
