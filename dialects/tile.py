@@ -4,6 +4,7 @@ memory."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Self
 
 from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, StringAttr, UnitAttr, VectorType, i1, i64
 from xdsl.ir import Attribute, Dialect, SSAValue
@@ -18,7 +19,6 @@ from xdsl.irdl import (
     result_def,
     traits_def,
     var_operand_def,
-    var_result_def,
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -27,7 +27,6 @@ from xdsl.utils.exceptions import VerifyException
 
 from .axes import THREAD_KINDS, AxisAttr, AxisKind
 from .layouts import SwizzleAttr, memory_space
-from .monoids import MonoidAttr
 from .schedule import ScheduleAttr
 from .syntax import (
     parse_access,
@@ -44,9 +43,8 @@ from .syntax import (
     print_types,
     segment_sizes,
 )
-from .types import element_of, index, is_memref, shape_of, with_element
-from .uop.ranges import verify_access
-from .uop.reduction import verify_monoid_operands
+from .types import element_count, element_of, index, is_memref, shape_of, with_element
+from .uop.ranges import ReduceOver, verify_access
 
 ATOMS: dict[str, tuple[int, int, int]] = {"m16n8k16": (8, 4, 4), "m16n8k8": (4, 2, 4)}
 """Matrix instruction → registers of a lane that hold A, B and C, in elements."""
@@ -374,7 +372,7 @@ class StageOp(IRDLOperation):
 
 
 @irdl_op_definition
-class ReduceAcrossOp(IRDLOperation):
+class ReduceAcrossOp(ReduceOver):
     """Combine over threads: `tile.reduce_across max %v over %tj : vector<1xf32>`.
 
     The threads that differ only in the thread axes `over` combine their values, element by element; all of them get
@@ -383,74 +381,16 @@ class ReduceAcrossOp(IRDLOperation):
 
     name = "tile.reduce_across"
 
-    monoid = prop_def(MonoidAttr)
-    inputs = var_operand_def()
-    over = var_operand_def(IndexType)
-    outputs = var_result_def()
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
-    traits = traits_def(Pure())
-
-    @staticmethod
-    def of(monoid: str, inputs: Sequence[SSAValue], over: Sequence[SSAValue]) -> ReduceAcrossOp:
-        return ReduceAcrossOp.create(
-            operands=(*inputs, *over),
-            result_types=[value.type for value in inputs],
-            properties={
-                "monoid": MonoidAttr(monoid),
-                "operandSegmentSizes": segment_sizes(len(inputs), len(over)),
-            },
-        )
-
     def verify_(self) -> None:
-        verify_monoid_operands(self, self.monoid, self.inputs)
-        if not self.over:
-            raise VerifyException("reduce_across goes over at least one thread axis")
-        for axis in self.over:
-            if not isinstance(axis.owner, AxisOp) or axis.owner.axis.axis_kind not in THREAD_KINDS:
-                raise VerifyException("reduce_across goes over warp, thread and lane axes")
-        if [value.type for value in self.inputs] != [result.type for result in self.outputs]:
-            raise VerifyException("reduce_across keeps the types of its inputs")
-
-    @classmethod
-    def parse(cls, parser: Parser) -> ReduceAcrossOp:
-        monoid = MonoidAttr.parse_keyword(parser)
-        position = parser.pos
-        inputs = parse_operands(parser)
-        parser.parse_keyword("over")
-        over = parse_operands(parser)
-        attributes = parse_attributes(parser)
-        parser.parse_punctuation(":")
-        types = parse_types(parser)
-        op = cls.of(
-            monoid.data,
-            parser.resolve_operands(inputs, types, position),
-            parser.resolve_operands(over, [index] * len(over), position),
-        )
-        op.attributes.update(attributes)
-        return op
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(f" {self.monoid.data} ")
-        print_operands(printer, self.inputs)
-        printer.print_string(" over ")
-        print_operands(printer, self.over)
-        print_attributes(printer, self)
-        printer.print_string(" : ")
-        print_types(printer, [value.type for value in self.inputs])
+        self.verify_over("warp, thread and lane axes", _is_thread_axis)
 
 
-@irdl_op_definition
-class MmaOp(IRDLOperation):
-    """D = C + A · B on tensor cores: `tile.mma m16n8k16 %acc, %a, %b : vector<2x2x2xf32>, vector<2x2x2xf16>,
-    vector<2x2x2xf16>`.
+def _is_thread_axis(value: SSAValue) -> bool:
+    return isinstance(value.owner, AxisOp) and value.owner.axis.axis_kind in THREAD_KINDS
 
-    The vectors hold what one lane holds, in the register order of the instruction; leading dimensions repeat it over
-    a larger
-    tile: A has rows of instructions, B columns, the accumulator both or either.
-    """
 
-    name = "tile.mma"
+class MatrixOp(IRDLOperation):
+    """Not an op: what matrix products of register tiles and of single instructions share."""
 
     atom = prop_def(StringAttr)
     accumulator = operand_def(VectorType.constr())
@@ -458,22 +398,34 @@ class MmaOp(IRDLOperation):
     b = operand_def(VectorType.constr())
     result = result_def(VectorType.constr())
 
-    traits = traits_def(Pure())
-
-    @staticmethod
-    def of(atom: str, accumulator: SSAValue, a: SSAValue, b: SSAValue) -> MmaOp:
-        return MmaOp.create(
+    @classmethod
+    def of(cls, atom: str, accumulator: SSAValue, a: SSAValue, b: SSAValue) -> Self:
+        return cls.create(
             operands=(accumulator, a, b), result_types=(accumulator.type,), properties={"atom": StringAttr(atom)}
         )
 
     def verify_(self) -> None:
-        verify_mma_elements(self.atom.data, self.a.type, self.b.type, self.accumulator.type)
+        """Each operand holds a whole number of fragments of the instruction, of element types that it takes."""
+        atom = self.atom.data
+        if atom not in ATOMS:
+            raise VerifyException(f"{atom} is no matrix instruction: {', '.join(ATOMS)}")
+        types = self.a.type, self.b.type, self.accumulator.type
+        a, b, c = (str(element_of(type)) for type in types)
+        allowed = [("f32", "f32", "f32")] if atom == "m16n8k8" else [("f16", "f16", "f32"), ("bf16", "bf16", "f32")]
+        if (a, b, c) not in allowed:
+            raise VerifyException(f"{atom} does not multiply {a} by {b} into {c}")
+        for type, registers in zip(types, ATOMS[atom], strict=True):
+            count = element_count(shape_of(type))
+            if count == 0 or count % registers:
+                raise VerifyException(f"{type} is no whole number of fragments of {registers} elements")
         if self.result.type != self.accumulator.type:
             raise VerifyException(f"mma gives {self.accumulator.type}, not {self.result.type}")
 
     @classmethod
-    def parse(cls, parser: Parser) -> MmaOp:
-        atom = parse_atom(parser)
+    def parse(cls, parser: Parser) -> Self:
+        atom = parser.parse_optional_keyword_in(tuple(ATOMS))
+        if atom is None:
+            parser.raise_error(f"expected a matrix instruction: {', '.join(ATOMS)}")
         position = parser.pos
         operands = parse_operands(parser)
         attributes = parse_attributes(parser)
@@ -494,27 +446,18 @@ class MmaOp(IRDLOperation):
         print_types(printer, [value.type for value in self.operands])
 
 
-def parse_atom(parser: Parser) -> str:
-    atom = parser.parse_optional_keyword_in(tuple(ATOMS))
-    if atom is None:
-        parser.raise_error(f"expected a matrix instruction: {', '.join(ATOMS)}")
-    return atom
+@irdl_op_definition
+class MmaOp(MatrixOp):
+    """D = C + A · B on tensor cores: `tile.mma m16n8k16 %acc, %a, %b : vector<2x2x2xf32>, vector<2x2x2xf16>,
+    vector<2x2x2xf16>`.
 
+    The vectors hold what one lane holds, in the register order of the instruction; leading dimensions repeat it over
+    a larger tile: A has rows of instructions, B columns, the accumulator both or either.
+    """
 
-def verify_mma_elements(atom: str, a: Attribute, b: Attribute, c: Attribute) -> None:
-    """Each operand holds a whole number of fragments of the instruction, of element types that it takes."""
-    if atom not in ATOMS:
-        raise VerifyException(f"{atom} is no matrix instruction: {', '.join(ATOMS)}")
-    elements = str(element_of(a)), str(element_of(b)), str(element_of(c))
-    allowed = [("f32", "f32", "f32")] if atom == "m16n8k8" else [("f16", "f16", "f32"), ("bf16", "bf16", "f32")]
-    if elements not in allowed:
-        raise VerifyException(f"{atom} does not multiply {elements[0]} by {elements[1]} into {elements[2]}")
-    for type, registers in zip((a, b, c), ATOMS[atom], strict=True):
-        count = 1
-        for extent in shape_of(type):
-            count *= extent
-        if count == 0 or count % registers:
-            raise VerifyException(f"{type} is no whole number of fragments of {registers} elements")
+    name = "tile.mma"
+
+    traits = traits_def(Pure())
 
 
 Tile = Dialect("tile", [AxisOp, ReadOp, WriteOp, StageOp, ReduceAcrossOp, MmaOp], [ScheduleAttr, SwizzleAttr])

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IndexType, StringAttr, VectorType
+from xdsl.dialects.builtin import IndexType, StringAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def, result_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from ..syntax import parse_attributes, parse_operands, parse_types, print_attributes, print_operands, print_types
-from ..tile import ATOMS, parse_atom, verify_mma_elements
+from ..syntax import parse_attributes, print_attributes, print_operands
+from ..tile import ATOMS, MatrixOp
 from ..types import index, is_element_type, shape_of
 
 
@@ -69,7 +69,7 @@ class ShuffleOp(IRDLOperation):
 
 
 @irdl_op_definition
-class MmaOp(IRDLOperation):
+class MmaOp(MatrixOp):
     """D = C + A · B of one matrix instruction: `gpu_kernel.mma m16n8k16 %c, %a, %b : vector<4xf32>, vector<8xf16>,
     vector<4xf16>`.
 
@@ -78,43 +78,8 @@ class MmaOp(IRDLOperation):
 
     name = "gpu_kernel.mma"
 
-    atom = prop_def(StringAttr)
-    accumulator = operand_def(VectorType.constr())
-    a = operand_def(VectorType.constr())
-    b = operand_def(VectorType.constr())
-    result = result_def(VectorType.constr())
-
-    @staticmethod
-    def of(atom: str, accumulator: SSAValue, a: SSAValue, b: SSAValue) -> MmaOp:
-        return MmaOp.create(
-            operands=(accumulator, a, b), result_types=(accumulator.type,), properties={"atom": StringAttr(atom)}
-        )
-
     def verify_(self) -> None:
-        verify_mma_elements(self.atom.data, self.a.type, self.b.type, self.accumulator.type)
+        super().verify_()
         for type, count in zip((self.a.type, self.b.type, self.accumulator.type), ATOMS[self.atom.data], strict=True):
             if shape_of(type) != (count,):
                 raise VerifyException(f"a lane holds {count} elements of this operand, not {type}")
-        if self.result.type != self.accumulator.type:
-            raise VerifyException(f"mma gives {self.accumulator.type}, not {self.result.type}")
-
-    @classmethod
-    def parse(cls, parser: Parser) -> MmaOp:
-        atom = parse_atom(parser)
-        position = parser.pos
-        operands = parse_operands(parser)
-        attributes = parse_attributes(parser)
-        parser.parse_punctuation(":")
-        values = parser.resolve_operands(operands, parse_types(parser), position)
-        if len(values) != 3:
-            parser.raise_error("mma takes the accumulator, A and B", position)
-        op = cls.of(atom, *values)
-        op.attributes.update(attributes)
-        return op
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(f" {self.atom.data} ")
-        print_operands(printer, self.operands)
-        print_attributes(printer, self)
-        printer.print_string(" : ")
-        print_types(printer, [value.type for value in self.operands])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Self
 
 from xdsl.dialects.builtin import IndexType, MemRefType, i1
 from xdsl.ir import Attribute, SSAValue
@@ -207,15 +208,9 @@ class StoreOp(IRDLOperation):
         printer.print_attribute(self.buffer.type)
 
 
-@irdl_op_definition
-class ReduceOp(IRDLOperation):
-    """Combine over ranges: `%s = uop.reduce add %x over %j, %k : f32`. It binds the ranges: its result does not
-    depend on them.
-
-    inputs: one scalar for each of the monoid's values. results: the same types. An empty range gives the identity.
-    """
-
-    name = "uop.reduce"
+class ReduceOver(IRDLOperation):
+    """Not an op: what reductions over ranges and over threads share. Text: `%s = uop.reduce add %x over %j, %k :
+    f32`."""
 
     monoid = prop_def(MonoidAttr)
     inputs = var_operand_def()
@@ -225,9 +220,9 @@ class ReduceOp(IRDLOperation):
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(Pure())
 
-    @staticmethod
-    def of(monoid: str, inputs: Sequence[SSAValue], over: Sequence[SSAValue]) -> ReduceOp:
-        return ReduceOp.create(
+    @classmethod
+    def of(cls, monoid: str, inputs: Sequence[SSAValue], over: Sequence[SSAValue]) -> Self:
+        return cls.create(
             operands=(*inputs, *over),
             result_types=[value.type for value in inputs],
             properties={
@@ -236,19 +231,18 @@ class ReduceOp(IRDLOperation):
             },
         )
 
-    def verify_(self) -> None:
+    def verify_over(self, expected: str, accepts: Callable[[SSAValue], bool]) -> None:
+        """At least one value to go over, all of them `expected`; results of the types of the inputs."""
         verify_monoid_operands(self, self.monoid, self.inputs)
         if not self.over:
-            raise VerifyException("a reduction goes over at least one range")
-        for range in self.over:
-            if not isinstance(range.owner, RangeOp):
-                raise VerifyException("a reduction binds the results of uop.range")
-        for value, result in zip(self.inputs, self.outputs, strict=True):
-            if value.type != result.type or shape_of(value.type):
-                raise VerifyException(f"reduce gives scalars of the type of its inputs, not {result.type}")
+            raise VerifyException(f"{self.name} goes over at least one value")
+        if not all(map(accepts, self.over)):
+            raise VerifyException(f"{self.name} goes over {expected}")
+        if [value.type for value in self.inputs] != [result.type for result in self.outputs]:
+            raise VerifyException(f"{self.name} keeps the types of its inputs")
 
     @classmethod
-    def parse(cls, parser: Parser) -> ReduceOp:
+    def parse(cls, parser: Parser) -> Self:
         monoid = MonoidAttr.parse_keyword(parser)
         position = parser.pos
         inputs = parse_operands(parser)
@@ -273,3 +267,19 @@ class ReduceOp(IRDLOperation):
         print_attributes(printer, self)
         printer.print_string(" : ")
         print_types(printer, [value.type for value in self.inputs])
+
+
+@irdl_op_definition
+class ReduceOp(ReduceOver):
+    """Combine over ranges: `%s = uop.reduce add %x over %j, %k : f32`. It binds the ranges: its result does not
+    depend on them.
+
+    inputs: one scalar for each of the monoid's values. results: the same types. An empty range gives the identity.
+    """
+
+    name = "uop.reduce"
+
+    def verify_(self) -> None:
+        self.verify_over("the results of uop.range", lambda value: isinstance(value.owner, RangeOp))
+        if any(shape_of(value.type) for value in self.inputs):
+            raise VerifyException("uop.reduce combines scalars")

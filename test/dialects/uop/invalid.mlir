@@ -203,7 +203,7 @@ uop.kernel @bound(%out: memref<4xf32>, %x: memref<4xf32>) {
   %i = uop.range i = 4
   %c = uop.const 0 : index
   %0 = uop.load %x[%i] : memref<4xf32>
-  // expected-error@+1 {{a reduction binds the results of uop.range}}
+  // expected-error@+1 {{uop.reduce goes over the results of uop.range}}
   %1 = uop.reduce add %0 over %c : f32
 }
 
