@@ -11,7 +11,7 @@ from ....rewriting.driver import RewriteBuilder
 from ....rewriting.patterns import BOOL, INDEX, INTEGER, constants, variables
 from ....rewriting.rules import Rules
 from ....rewriting.vocabulary import add, cast, eq, floordiv, floormod, gt, mul, ne, not_, sub, where
-from .compares import COMPARISONS
+from .compares import COMPARISONS, WITH_CONSTANT
 
 x, y = variables("x y")
 n, m, w, z = variables("n m w z", INTEGER)
@@ -144,7 +144,7 @@ COMPARED = Rules(
     ),
     *(
         op[w @ cast[n], a].when(is_integer_cast, w.min == n.min, w.max == n.max, n.min <= a, a <= n.max) >> op[n, a]
-        for op in COMPARISONS
+        for op in WITH_CONSTANT
     ),
 )
 """A cast that keeps the bounds of an integer keeps every integer between them."""

@@ -70,6 +70,9 @@ NEGATED = Rules(
 
 ORDERINGS = (lt, le, gt, ge)
 COMPARISONS = (*ORDERINGS, eq, ne)
+WITH_CONSTANT = (lt, ge, eq, ne)
+"""Comparisons of integers with constants: `le` and `gt` become these."""
+
 MIRRORED = {lt: gt, le: ge, gt: lt, ge: le}
 """What holds of (y, x) where an ordering holds of (x, y)."""
 
@@ -86,15 +89,21 @@ INTEGER_BOUNDS = Rules(
 """Integers are below a number, or not below it; at the end of what a value can be, they are or are not it."""
 
 MOVED = Rules(
-    *(op[add[i, a], b] >> op[i, b - a] for op in COMPARISONS),
-    *(op[sub[a, i], b] >> mirrored[i, a - b] for op, mirrored in MIRRORED.items()),
+    *(op[add[i, a], b] >> op[i, b - a] for op in WITH_CONSTANT),
+    lt[sub[a, i], b] >> gt[i, a - b],
+    ge[sub[a, i], b] >> le[i, a - b],
+    eq[sub[a, n], b] >> eq[n, a - b],
+    ne[sub[a, n], b] >> ne[n, a - b],
     *(op[add[i, k], add[j, k]] >> op[i, j] for op in COMPARISONS),
     *(op[add[i, k], k] >> op[i, 0] for op in COMPARISONS),
-    *(op[sub[i, j], 0] >> op[i, j] for op in COMPARISONS),
+    *(op[sub[i, j], 0] >> op[i, j] for op in WITH_CONSTANT),
     lt[sub[i, j], 1] >> le[i, j],
     ge[sub[i, j], 1] >> gt[i, j],
     *(op[neg[i], neg[j]] >> mirrored[i, j] for op, mirrored in MIRRORED.items()),
-    *(op[neg[i], a] >> mirrored[i, -a] for op, mirrored in MIRRORED.items()),
+    lt[neg[i], a] >> gt[i, -a],
+    ge[neg[i], a] >> le[i, -a],
+    eq[neg[n], a] >> eq[n, -a],
+    ne[neg[n], a] >> ne[n, -a],
     *(op[add[n, m], add[n, k]] >> op[m, k] for op in (eq, ne)),
     *(op[add[n, a], b] >> op[n, b - a] for op in (eq, ne)),
     *(op[sub[n, m], 0] >> op[n, m] for op in (eq, ne)),
@@ -107,9 +116,12 @@ MOVED = Rules(
     *(
         op[s @ add[n, a], b].when(s.min == n.min + a, s.max == n.max + a, n.min <= b - a, b - a <= n.max)
         >> op[n, b - a]
-        for op in ORDERINGS
+        for op in (lt, ge)
     ),
-    *(op[s @ sub[n, m], 0].when(s.min == n.min - m.max, s.max == n.max - m.min) >> op[n, m] for op in ORDERINGS),
+    lt[s @ sub[n, m], 0].when(s.min == n.min - m.max, s.max == n.max - m.min) >> lt[n, m],
+    ge[s @ sub[n, m], 0].when(s.min == n.min - m.max, s.max == n.max - m.min) >> ge[n, m],
+    lt[s @ sub[n, m], 1].when(s.min == n.min - m.max, s.max == n.max - m.min) >> le[n, m],
+    ge[s @ sub[n, m], 1].when(s.min == n.min - m.max, s.max == n.max - m.min) >> gt[n, m],
 )
 """An index never wraps around; other integers do."""
 
@@ -128,7 +140,7 @@ DIVIDED = Rules(
     ne[mul[i, a], b].when(a != 0, b % a != 0) >> True,
     lt[floordiv[i, a], b].when(a > 0) >> lt[i, b * a],
     ge[floordiv[i, a], b].when(a > 0) >> ge[i, b * a],
-    *(op[s @ mul[n, a], 0].when(a > 0, s.min == n.min * a, s.max == n.max * a) >> op[n, 0] for op in COMPARISONS),
+    *(op[s @ mul[n, a], 0].when(a > 0, s.min == n.min * a, s.max == n.max * a) >> op[n, 0] for op in WITH_CONSTANT),
 )
 """Both sides of a comparison divided by a number."""
 

@@ -34,7 +34,7 @@ QUOTIENTS = Rules(
     # Multiples of the divisor, or of a part of it.
     floordiv[mul[i, a], a].when(a != 0) >> i,
     floordiv[mul[i, a], b].when(b > 0, a % b == 0) >> mul[i, a // b],
-    floordiv[mul[i, a], b].when(a > 0, b % a == 0) >> floordiv[i, b // a],
+    floordiv[mul[i, a], b].when(a > 0, b > 0, b % a == 0) >> floordiv[i, b // a],
     floordiv[add[mul[i, a], j], b].when(b > 0, a % b == 0) >> add[mul[i, a // b], floordiv[j, b]],
     floordiv[add[mul[i, a], j], b].when(a > 0, b > 0, b % a == 0, j.min >= 0, j.max < a) >> floordiv[i, b // a],
     floordiv[add[add[mul[i, a], j], k], b].when(b > 0, a % b == 0) >> add[mul[i, a // b], floordiv[add[j, k], b]],

@@ -1,22 +1,23 @@
 """Rules of floats that do not keep every bit: each says what it takes for granted, and is used where
 `uop-simplify{fast-math=true}` grants it."""
 
-from ....rewriting.patterns import FLOAT, variables
+from ....rewriting.patterns import BOOL, FLOAT, variables
 from ....rewriting.rules import Rules
-from ....rewriting.vocabulary import add, div, eq, le, lt, mul, ne, neg, sub
+from ....rewriting.vocabulary import add, cast, div, eq, le, mul, ne, neg, sub, where
 
 u, v, w = variables("u v w", FLOAT)
+(p,) = variables("p", BOOL)
 
 FINITE = Rules(
     (add[u, 0] >> u).finite(),  # −0.0 + 0.0 is 0.0
     (mul[u, 0] >> 0).finite(),
     (sub[u, u] >> 0).finite(),
-    (add[u, neg[u]] >> 0).finite(),
     (neg[sub[u, v]] >> sub[v, u]).finite(),
     (eq[u, u] >> True).finite(),
     (ne[u, u] >> False).finite(),
     (le[u, u] >> True).finite(),
-    (lt[u, u] >> False).finite(),
+    (mul[cast[p], u] >> where[p, u, 0]).finite(),
+    (mul[where[p, u, 0], v] >> where[p, mul[u, v], 0]).finite(),
 )
 
 ROUNDED = Rules(

@@ -71,12 +71,12 @@ SELF = Rules(
     floormod[n, n].when(n.min > 0) >> 0,
     truncdiv[n, n].when(n.min > 0) >> 1,
     truncmod[n, n].when(n.min > 0) >> 0,
+    max[n, max[n, m]] >> max[n, m],  # of floats, ±0 depends on the order
+    min[n, min[n, m]] >> min[n, m],
     max.ordered[max.ordered[x, y], y] >> max[x, y],
     max.ordered[x, max.ordered[x, y]] >> max[x, y],
     min.ordered[min.ordered[x, y], y] >> min[x, y],
     min.ordered[x, min.ordered[x, y]] >> min[x, y],
-    max[n, max[n, m]] >> max[n, m],  # of floats, ±0 depends on the order
-    min[n, min[n, m]] >> min[n, m],
     max[n, min[n, m]] >> n,
     min[n, max[n, m]] >> n,
 )
@@ -106,7 +106,6 @@ CANCELLING = Rules(
     sub[add[n, m], m] >> n,
     sub[n, add[n, m]] >> neg[m],
     sub[n, sub[n, m]] >> m,
-    add[n, neg[n]] >> 0,
     sub[add[n, m], add[n, k]] >> sub[m, k],
     sub[sub[n, m], sub[n, k]] >> sub[k, m],
     add[sub[n, m], sub[m, k]] >> sub[n, k],

@@ -10,7 +10,7 @@ from ....rewriting.driver import RewriteBuilder
 from ....rewriting.patterns import BOOL, OpPattern, variables
 from ....rewriting.rules import Rules
 from ....rewriting.values import number_of
-from ....rewriting.vocabulary import add, load, store, where
+from ....rewriting.vocabulary import add, and_, load, store, where
 
 (x,) = variables("x")
 (c,) = variables("c", BOOL)
@@ -71,7 +71,7 @@ def is_zero_elsewhere(x: SSAValue, c: SSAValue) -> bool:
 
 MASKS = Rules(
     where[c, x, 0].when(is_zero_elsewhere) >> x,
-    where[c, x, False].when(is_zero_elsewhere) >> x,
+    and_[c, x].when(is_zero_elsewhere) >> x,
     where[c, add[x, 0], 0].when(is_zero_elsewhere) >> add[x, 0],
     load[...].when(has_constant_mask) >> read_without_mask,
     read[...].when(has_constant_mask) >> read_without_mask,

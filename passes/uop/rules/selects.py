@@ -71,9 +71,6 @@ COMPARED = Rules(
     where[gt[n, m], m, n] >> min[n, m],
     where[ge[n, m], m, n] >> min[n, m],
     where[eq[e, f], e, f] >> f,  # of floats, not of +0 and −0
-    where[ne[e, f], e, f] >> e,
-    where[eq[e, f], f, e] >> e,
-    where[ne[e, f], f, e] >> f,
     where[lt[s, 0], neg[s], s] >> abs[s],
     where[ge[s, 0], s, neg[s]] >> abs[s],
 )

@@ -289,3 +289,216 @@ func.func @fast_math(%x: f32, %y: f32, %z: f32) -> f32 {
   %4 = uop.add %2, %3 : f32
   func.return %4 : f32
 }
+
+// -----
+
+// A value of which only one is possible is that number; reshapes in a row are one.
+// CHECK-LABEL: uop.kernel @only_value
+// CHECK-NEXT:    %i = uop.range i = 4
+// CHECK-NEXT:    %[[X:.*]] = uop.load %x[%i] : memref<4xf32>
+// CHECK-NEXT:    uop.store %[[X]], %out[%i] : memref<4xf32>
+// CHECK-NEXT:  }
+uop.kernel @only_value(%out: memref<4xf32>, %x: memref<4xf32>) {
+  %i = uop.range i = 4
+  %j = uop.range j = 1
+  %l = uop.range l = 1
+  %0 = uop.eq %j, %l : index
+  %1 = uop.load %x[%i] mask %0 : memref<4xf32>
+  %2 = uop.ne %j, %l : index
+  %3 = uop.where %2, %1, %1 : f32
+  %4 = uop.neg %3 : f32
+  %5 = uop.where %2, %4, %3 : f32
+  uop.store %5, %out[%i] : memref<4xf32>
+}
+
+// -----
+
+// One-hot: the element is read, and the mask of the read says where it is 0. A sum begins at +0.
+// CHECK-LABEL: uop.kernel @one_hot
+// CHECK-NOT:     uop.reduce
+// CHECK-NOT:     uop.where
+// CHECK:         %[[IN:.*]] = uop.and %{{.*}}, %{{.*}} : i1
+// CHECK-NEXT:    %[[P:.*]] = uop.cast %{{.*}} : i64 -> index
+// CHECK-NEXT:    %[[X:.*]] = uop.load %w[%[[P]], %j] mask %[[IN]] : memref<50x33xf32>
+// CHECK-NEXT:    %[[ZERO:.*]] = uop.const 0.000000e+00 : f32
+// CHECK-NEXT:    %[[R:.*]] = uop.add %[[X]], %[[ZERO]] : f32
+// CHECK-NEXT:    uop.store %[[R]], %out[%i, %j] : memref<7x33xf32>
+uop.kernel @one_hot(%out: memref<7x33xf32>, %w: memref<50x33xf32>, %t: memref<7xi64>) {
+  %i = uop.range i = 7
+  %j = uop.range j = 33
+  %k = uop.range k = 50
+  %0 = uop.load %t[%i] : memref<7xi64>
+  %1 = uop.cast %k : index -> i64
+  %2 = uop.eq %0, %1 : i64
+  %3 = uop.load %w[%k, %j] : memref<50x33xf32>
+  %zero = uop.const 0.0 : f32
+  %4 = uop.where %2, %3, %zero : f32
+  %5 = uop.reduce add %4 over %k : f32
+  uop.store %5, %out[%i, %j] : memref<7x33xf32>
+}
+
+// -----
+
+// The same of integers and of bools: no zero to add.
+// CHECK-LABEL: uop.kernel @one_hot_of_integers
+// CHECK-NOT:     uop.reduce
+// CHECK:         %[[X:.*]] = uop.load %w[%{{.*}}] mask %[[IN:.*]] : memref<50xi64>
+// CHECK:         %[[P:.*]] = uop.load %p[%{{.*}}] mask %[[IN]] : memref<50xi1>
+// CHECK:         uop.store %[[X]], %out[%i] : memref<7xi64>
+// CHECK:         uop.store %[[P]], %some[%i] : memref<7xi1>
+uop.kernel @one_hot_of_integers(%out: memref<7xi64>, %some: memref<7xi1>, %w: memref<50xi64>, %p: memref<50xi1>, %t: memref<7xi64>) {
+  %i = uop.range i = 7
+  %k = uop.range k = 50
+  %0 = uop.load %t[%i] : memref<7xi64>
+  %1 = uop.cast %k : index -> i64
+  %2 = uop.eq %0, %1 : i64
+  %3 = uop.load %w[%k] : memref<50xi64>
+  %zero = uop.const 0 : i64
+  %4 = uop.where %2, %3, %zero : i64
+  %5 = uop.reduce add %4 over %k : i64
+  %6 = uop.load %p[%k] : memref<50xi1>
+  %false = uop.const false
+  %7 = uop.where %2, %6, %false : i1
+  %8 = uop.reduce or %7 over %k : i1
+  uop.store %5, %out[%i] : memref<7xi64>
+  uop.store %8, %some[%i] : memref<7xi1>
+}
+
+// -----
+
+// A product with a one-hot matrix is a sum with 0 · ∞ in it: only for finite numbers.
+// CHECK-LABEL: uop.kernel @one_hot_product
+// CHECK:         uop.reduce add
+// FAST-LABEL: uop.kernel @one_hot_product
+// FAST-NOT:     uop.reduce
+// FAST:         uop.store
+uop.kernel @one_hot_product(%out: memref<7xf32>, %w: memref<50xf32>, %t: memref<7xi64>) {
+  %i = uop.range i = 7
+  %k = uop.range k = 50
+  %0 = uop.load %t[%i] : memref<7xi64>
+  %1 = uop.cast %k : index -> i64
+  %2 = uop.eq %0, %1 : i64
+  %3 = uop.cast %2 : i1 -> f32
+  %4 = uop.load %w[%k] : memref<50xf32>
+  %5 = uop.mul %3, %4 : f32
+  %6 = uop.reduce add %5 over %k : f32
+  uop.store %6, %out[%i] : memref<7xf32>
+}
+
+// -----
+
+// How many positions lie below a number, and a causal mask as arithmetic on indices.
+// CHECK-LABEL: uop.kernel @positions
+// CHECK:         %[[LOW:.*]] = uop.max %[[T:.*]], %{{.*}} : i64
+// CHECK-NEXT:    %[[COUNT:.*]] = uop.min %[[LOW]], %{{.*}} : i64
+// CHECK:         %[[M:.*]] = uop.le %l, %i : index
+// CHECK:         uop.store %[[COUNT]], %out[%i] : memref<7xi64>
+// CHECK:         uop.store %[[M]], %mask[%i, %l] : memref<7x7xi1>
+uop.kernel @positions(%out: memref<7xi64>, %mask: memref<7x7xi1>, %t: memref<7xi64>) {
+  %i = uop.range i = 7
+  %l = uop.range l = 7
+  %k = uop.range k = 50
+  %0 = uop.load %t[%i] : memref<7xi64>
+  %1 = uop.cast %k : index -> i64
+  %2 = uop.lt %1, %0 : i64
+  %3 = uop.cast %2 : i1 -> i64
+  %4 = uop.reduce add %3 over %k : i64
+  %5 = uop.cast %l : index -> i64
+  %6 = uop.cast %i : index -> i64
+  %7 = uop.sub %5, %6 : i64
+  %zero = uop.const 0 : i64
+  %8 = uop.le %7, %zero : i64
+  uop.store %4, %out[%i] : memref<7xi64>
+  uop.store %8, %mask[%i, %l] : memref<7x7xi1>
+}
+
+// -----
+
+// What does not change along a reduced axis is not added up; 8 · x is 8 equal numbers' sum to the last bit.
+// CHECK-LABEL: uop.kernel @invariant
+// CHECK:         %[[X:.*]] = uop.load %x[%i] : memref<4xf32>
+// CHECK-NEXT:    %[[EIGHT:.*]] = uop.const 8.000000e+00 : f32
+// CHECK-NEXT:    %[[M:.*]] = uop.mul %[[X]], %[[EIGHT]] : f32
+// CHECK-NEXT:    %[[ZERO:.*]] = uop.const 0.000000e+00 : f32
+// CHECK-NEXT:    %[[S:.*]] = uop.add %[[M]], %[[ZERO]] : f32
+// CHECK-NEXT:    %k = uop.range k = 4
+// CHECK-NEXT:    %[[Y:.*]] = uop.load %x[%k] : memref<4xf32>
+// CHECK-NEXT:    %[[C:.*]] = uop.reduce add %[[Y]] over %k : f32
+// CHECK-NEXT:    %[[W:.*]] = uop.where %{{.*}}, %[[C]], %[[ZERO]] : f32
+// CHECK-NEXT:    uop.store %[[S]], %out[%i] : memref<4xf32>
+// CHECK-NEXT:    uop.store %[[X]], %greatest[%i] : memref<4xf32>
+// CHECK-NEXT:    uop.store %[[ZERO]], %nothing[%i] : memref<4xf32>
+// CHECK-NEXT:    uop.store %[[W]], %chosen[%i] : memref<4xf32>
+uop.kernel @invariant(%out: memref<4xf32>, %greatest: memref<4xf32>, %nothing: memref<4xf32>, %chosen: memref<4xf32>, %x: memref<4xf32>, %p: memref<4xi1>) {
+  %i = uop.range i = 4
+  %c = uop.load %p[%i] : memref<4xi1>
+  %0 = uop.load %x[%i] : memref<4xf32>
+  %j = uop.range j = 8
+  %1 = uop.reduce add %0 over %j : f32
+  %2 = uop.reduce max %0 over %j : f32
+  %l = uop.range l = 0
+  %3 = uop.reduce add %0 over %l : f32
+  %k = uop.range k = 4
+  %4 = uop.load %x[%k] : memref<4xf32>
+  %zero = uop.const 0.0 : f32
+  %5 = uop.where %c, %4, %zero : f32
+  %6 = uop.reduce add %5 over %k : f32
+  uop.store %1, %out[%i] : memref<4xf32>
+  uop.store %2, %greatest[%i] : memref<4xf32>
+  uop.store %3, %nothing[%i] : memref<4xf32>
+  uop.store %6, %chosen[%i] : memref<4xf32>
+}
+
+// -----
+
+// The same in tensor form and in loop form; seven equal floats are not seven times one of them.
+// CHECK-LABEL: func.func @expanded
+// CHECK-NEXT:    %[[E:.*]] = uop.expand %x : tensor<4x1xf32> -> tensor<4x7xf32>
+// CHECK-NEXT:    %[[S:.*]] = uop.reduce_axis add %[[E]] axes [1]
+// CHECK-NEXT:    func.return %x, %[[S]]
+func.func @expanded(%x: tensor<4x1xf32>) -> (tensor<4x1xf32>, tensor<4x1xf32>) {
+  %0 = uop.expand %x : tensor<4x1xf32> -> tensor<4x7xf32>
+  %1 = uop.reduce_axis max %0 axes [1] : (tensor<4x7xf32>) -> tensor<4x1xf32>
+  %2 = uop.reduce_axis add %0 axes [1] : (tensor<4x7xf32>) -> tensor<4x1xf32>
+  func.return %1, %2 : tensor<4x1xf32>, tensor<4x1xf32>
+}
+
+// -----
+
+// CHECK-LABEL: uop.kernel @invariant_loop
+// CHECK-NEXT:    loop.for %i (i = 4 parallel) {
+// CHECK-NEXT:      %[[X:.*]] = uop.load %x[%i] : memref<4xf32>
+// CHECK-NEXT:      uop.store %[[X]], %out[%i] : memref<4xf32>
+uop.kernel @invariant_loop(%out: memref<4xf32>, %x: memref<4xf32>) {
+  loop.for %i (i = 4 parallel) {
+    %0 = uop.load %x[%i] : memref<4xf32>
+    %1 = loop.reduce %k (k = 7) max : f32 {
+      loop.yield %0 : f32
+    }
+    uop.store %1, %out[%i] : memref<4xf32>
+  }
+}
+
+// -----
+
+// A read under a mask is 0 where the mask is false: no choice is needed. A write whose mask is true needs none.
+// CHECK-LABEL: uop.kernel @read_under_a_mask
+// CHECK:         %[[X:.*]] = tile.read %x[%ti] mask %[[OK:.*]] : memref<7xf32>(index) -> f32
+// CHECK-NEXT:    tile.write %[[X]], %out[%ti] : f32 -> memref<8xf32>(index)
+// CHECK:         %[[P:.*]] = tile.read %p[%ti] mask %[[OK]] : memref<7xi1>(index) -> i1
+// CHECK-NEXT:    tile.write %[[P]], %q[%ti] : i1 -> memref<8xi1>(index)
+uop.kernel @read_under_a_mask(%out: memref<8xf32>, %q: memref<8xi1>, %x: memref<7xf32>, %p: memref<7xi1>) {
+  %ti = tile.axis i = 8 thread : index
+  %seven = uop.const 7 : index
+  %eight = uop.const 8 : index
+  %0 = uop.lt %ti, %seven : index
+  %1 = tile.read %x[%ti] mask %0 : memref<7xf32>(index) -> f32
+  %zero = uop.const 0.0 : f32
+  %2 = uop.where %0, %1, %zero : f32
+  %inside = uop.lt %ti, %eight : index
+  tile.write %2, %out[%ti] mask %inside : f32 -> memref<8xf32>(index)
+  %3 = tile.read %p[%ti] mask %0 : memref<7xi1>(index) -> i1
+  %false = uop.const false
+  %4 = uop.where %0, %3, %false : i1
+  tile.write %4, %q[%ti] mask %inside : i1 -> memref<8xi1>(index)
+}
