@@ -20,7 +20,6 @@ class Access:
     """Elements of a buffer that an op reads or writes.
 
     indices: one for each dimension. width: elements side by side along the last dimension, the first at the indices.
-    aligned: whether the place must be a multiple of `width`, for one instruction moves them all.
     conditions: what holds where the access happens, outermost first.
     """
 
@@ -29,7 +28,6 @@ class Access:
     indices: Sequence[SSAValue]
     conditions: tuple[Condition, ...]
     width: int = 1
-    aligned: bool = False
 
     @property
     def extents(self) -> tuple[int, ...]:
@@ -44,8 +42,20 @@ _MATRIX_ROW = 8
 """Elements of a row of the matrices of `gpu_kernel.ldmatrix`."""
 
 
-def accesses_of(op: Operation, around: Sequence[Condition]) -> list[Access]:
+ACCESSING: frozenset[type[Operation]] = frozenset(
+    {
+        *(LoadOp, StoreOp, tile.ReadOp, tile.WriteOp),
+        *(gpu_kernel.LoadOp, gpu_kernel.StoreOp, gpu_kernel.AtomicOp, gpu_kernel.AsyncCopyOp, gpu_kernel.LdmatrixOp),
+    }
+)
+"""The ops that have accesses."""
+
+
+def accesses_of(op: Operation, around: Sequence[Condition] = ()) -> list[Access]:
     """The accesses of an op that stands under the conditions `around`."""
+    # Classes are compared first: most ops are arithmetic, and `match` asks abstract classes.
+    if type(op) not in ACCESSING:
+        return []
     always = tuple(around)
     masked = always
     mask: SSAValue | None = getattr(op, "mask", None)
@@ -57,16 +67,16 @@ def accesses_of(op: Operation, around: Sequence[Condition]) -> list[Access]:
         case gpu_kernel.LoadOp() | gpu_kernel.StoreOp():
             moved = op.result.type if isinstance(op, gpu_kernel.LoadOp) else op.value.type
             shape = shape_of(moved)
-            return [Access(op, op.buffer, op.indices, masked, shape[0] if shape else 1, aligned=True)]
+            return [Access(op, op.buffer, op.indices, masked, shape[0] if shape else 1)]
         case gpu_kernel.AsyncCopyOp():
             width = op.width.value.data
             # What is masked is written, too: zeros.
             return [
-                Access(op, op.source, [op.source_index], masked, width, aligned=True),
-                Access(op, op.target, [op.target_index], always, width, aligned=True),
+                Access(op, op.source, [op.source_index], masked, width),
+                Access(op, op.target, [op.target_index], always, width),
             ]
         case gpu_kernel.LdmatrixOp():
-            return [Access(op, op.buffer, [op.offset], always, _MATRIX_ROW, aligned=True)]
+            return [Access(op, op.buffer, [op.offset], always, _MATRIX_ROW)]
         case _:
             return []
 
@@ -83,6 +93,8 @@ def walk_accesses(root: Operation) -> Iterator[Access]:
     while stack:
         op, around = stack.pop()
         yield from accesses_of(op, around)
+        if not op.regions:
+            continue
         inner: list[tuple[Operation, tuple[Condition, ...]]] = []
         for number, region in enumerate(op.regions):
             inside = (*around, (op.condition, number == 0)) if isinstance(op, gpu_kernel.IfOp) else around

@@ -76,10 +76,11 @@ class IntervalAnalysis:
             result = limits
             if limits is not None:
                 owner = current.owner
-                if isinstance(owner, Block):
+                # Classes are compared, here and below: isinstance asks abstract classes.
+                if type(owner) is Block:
                     result = self._of_argument(owner, current, stack)
                 else:
-                    result = self._of_result(owner, current, limits, stack)
+                    result = self._of_result(owner, current, limits, stack)  # pyright: ignore[reportArgumentType]  # an op
                 if result is None:  # not before what is now on the stack
                     continue
                 if (assumed := self._assumed.get(id(current))) is not None:
@@ -100,7 +101,7 @@ class IntervalAnalysis:
         if self._everywhere is not None and cls in MIXING:
             return self._everywhere.of(value)
         # A reduction combines what its body yields.
-        inputs = op.yielded if isinstance(op, loop.ReduceOp) else op.operands
+        inputs = op.yielded if cls is loop.ReduceOp and isinstance(op, loop.ReduceOp) else op.operands
         known = self._known
         missing = [operand for operand in inputs if id(operand) not in known]
         if missing:

@@ -68,7 +68,8 @@ def name_of(value: SSAValue, depth: int = _NAMED_DEPTH) -> str:
     return f"{name}({', '.join(name_of(operand, depth - 1) for operand in owner.operands)})"
 
 
-_OPS = (AddOp, SubOp, MulOp, NegOp, ExpandOp, CastOp)
+# Classes are compared: isinstance asks abstract classes.
+_OPS = frozenset[type[Operation]]((AddOp, SubOp, MulOp, NegOp, ExpandOp, CastOp))
 
 
 def linear_form(
@@ -87,9 +88,11 @@ def linear_form(
             stack.pop()
             continue
         owner = top.owner
-        if isinstance(owner, ConstOp):
+        cls = type(owner)
+        if cls is ConstOp:
+            assert isinstance(owner, ConstOp)
             forms[top] = LinearForm({}, int(owner.number)) if isinstance(owner.number, int) else LinearForm({top: 1})
-        elif isinstance(owner, _OPS) and is_exact(owner):
+        elif cls in _OPS and isinstance(owner, Operation) and is_exact(owner):
             missing = [operand for operand in owner.operands if operand not in forms]
             if missing:
                 stack += missing
@@ -102,15 +105,15 @@ def linear_form(
 
 
 def _combined(value: SSAValue, op: Operation, forms: list[LinearForm]) -> LinearForm:
-    first, last = forms[0], forms[-1]
-    if isinstance(op, ExpandOp | CastOp):
-        return first
-    if isinstance(op, NegOp):
-        return first * -1
-    if isinstance(op, AddOp):
+    first, last, cls = forms[0], forms[-1], type(op)
+    if cls is AddOp:
         return first + last
-    if isinstance(op, SubOp):
+    if cls is SubOp:
         return first - last
+    if cls is NegOp:
+        return first * -1
+    if cls is not MulOp:  # repeats or converts
+        return first
     if not last.terms:
         return first * last.constant
     return last * first.constant if not first.terms else LinearForm({value: 1})

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from ..dialects import gpu_kernel
-from ..dialects.types import bit_width, element_of, is_bool
+from ..dialects.types import bit_width, element_of, index, is_bool
 from ..dialects.uop import (
     ALU_OPS,
     AndOp,
@@ -108,7 +108,8 @@ class RangeAnalysis:
         while stack:
             current = stack[-1]
             if current not in known:
-                interval = self._intervals.of(current)
+                is_linear = type(current.owner) in _LINEAR and current.type == index
+                interval = _UNKNOWN if is_linear else self._intervals.of(current)
                 if interval is None:
                     known[current] = ANYTHING
                 elif interval.is_single:
@@ -130,11 +131,13 @@ class RangeAnalysis:
         if self._everywhere is not None and type(owner) in MIXING:
             return self._everywhere.congruence(value)
         operands = [self._congruences[operand] for operand in inputs]
+        transfer = _TRANSFER.get(type(owner))  # pyright: ignore[reportArgumentType]  # a block has none
+        if transfer is not None and type(owner) in _LINEAR and value.type == index:
+            return transfer(operands, ())
         if isinstance(owner, Block):  # of a loop: the index goes on in steps
             parent = owner.parent_op()
             assert isinstance(parent, gpu_kernel.ForOp)
             return operands[0].union(operands[0] + constant(parent.step.value.data))
-        transfer = _TRANSFER.get(type(owner))
         if transfer is None:
             result = operands[0]
             if isinstance(owner, PadOp):
@@ -271,12 +274,18 @@ def atoms_of(condition: SSAValue, holds: bool = True) -> list[tuple[SSAValue, bo
 _NEGATED = {"lt": "ge", "ge": "lt", "gt": "le", "le": "gt", "eq": "ne", "ne": "eq"}
 _COMPARISONS: dict[type[Operation], str] = {ALU_OPS[name]: name for name in MIRRORED}
 _TRANSFER: dict[type[Operation], Transfer] = {ALU_OPS[name]: transfer for name, transfer in CONGRUENCES.items()}
+_LINEAR = frozenset(ALU_OPS[name] for name in ("add", "sub", "mul", "neg"))
+"""Ops whose congruence follows from those of their operands alone, of an index, which does not wrap around."""
+_UNKNOWN = Interval(0, 1)
+"""Stands for an interval that nobody has asked for."""
 _SAME = (CastOp, BitcastOp, ExpandOp, FlipOp, GatherOp, NotOp, PadOp, PermuteOp, ReshapeOp, ShrinkOp)
 
 
 def _inputs(value: SSAValue) -> list[SSAValue]:
     """The values from whose congruences that of `value` follows."""
     owner = value.owner
+    if type(owner) in _LINEAR:
+        return list(owner.operands)  # pyright: ignore[reportAttributeAccessIssue]  # an op
     if isinstance(owner, Block):
         parent = owner.parent_op()
         return [parent.start] if isinstance(parent, gpu_kernel.ForOp) else []

@@ -63,7 +63,7 @@ STAGES: tuple[Stage, ...] = (
             Step("tile-vectorize"),
         ),
     ),
-    Stage("gpu-kernel", (Step("convert-tile-to-gpu-kernel", ("arch",)),)),
+    Stage("gpu-kernel", (Step("convert-tile-to-gpu-kernel", ("arch",)), Step("gpu-kernel-check"))),
 )
 
 
