@@ -15,7 +15,6 @@ from xdsl.dialects.builtin import (
     Signedness,
     TensorType,
     VectorType,
-    i1,
 )
 from xdsl.ir import Attribute, Data, Operation, SSAValue
 from xdsl.traits import ConstantLike
@@ -47,13 +46,12 @@ def _number_of_expand(op: Operation) -> Number | None:
 
 def _number_of_constant(op: Operation) -> Number | None:
     """The number of a constant of another dialect."""
-    value = op.properties.get("value")
-    if isinstance(value, FloatAttr):
-        return value.value.data
-    if isinstance(value, IntegerAttr):
-        number = value.value.data
-        return bool(number) if cast(IntegerAttr[IntegerType | IndexType], value).type == i1 else number
-    return None
+    value: Any = op.properties.get("value")
+    cls: type[Any] = type(value)
+    if cls is IntegerAttr:
+        number: int = value.value.data
+        return bool(number) if kind_of_type(value.type) == "bool" else number
+    return value.value.data if cls is FloatAttr else None
 
 
 class _Readers(dict[type[object], Callable[[Operation], Number | None] | None]):
