@@ -285,7 +285,7 @@ def _inputs(value: SSAValue) -> list[SSAValue]:
     """The values from whose congruences that of `value` follows."""
     owner = value.owner
     if type(owner) in _LINEAR:
-        return list(owner.operands)  # pyright: ignore[reportAttributeAccessIssue]  # an op
+        return list(owner.operands)  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType, reportAttributeAccessIssue]
     if isinstance(owner, Block):
         parent = owner.parent_op()
         return [parent.start] if isinstance(parent, gpu_kernel.ForOp) else []

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from memory_checks import check_memory
 from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin, FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc
 from xdsl.parser import Parser
@@ -61,7 +62,9 @@ def kernel_of(module: ModuleOp) -> gpu_kernel.KernelOp:
 
 def lowered(text: str, schedule: str) -> gpu_kernel.KernelOp:
     module = tile_form(text, schedule)
+    check_memory(module, gathers=True)
     run_pass(module, "convert-tile-to-gpu-kernel")
+    check_memory(module, gathers=True)
     printed = str(module)
     assert str(parse(printed)) == printed
     return kernel_of(module)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from memory_checks import check_memory
 from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin, ModuleOp
 from xdsl.ir import Attribute, Operation
@@ -44,6 +45,7 @@ def lower(text: str) -> tuple[gpu_kernel.KernelOp, list[Remark]]:
     with collect_remarks() as remarks:
         ConvertTileToGPUKernelPass().apply(Context(), module)
     module.verify()
+    check_memory(module, gathers=True)
     return next(op for op in module.ops if isinstance(op, gpu_kernel.KernelOp)), remarks
 
 
