@@ -47,7 +47,7 @@ def _number_of_expand(op: Operation) -> Number | None:
 def _number_of_constant(op: Operation) -> Number | None:
     """The number of a constant of another dialect."""
     value: Any = op.properties.get("value")
-    cls: type[Any] = type(value)
+    cls = cast(type[object], type(value))
     if cls is IntegerAttr:
         number: int = value.value.data
         return bool(number) if kind_of_type(value.type) == "bool" else number
