@@ -100,6 +100,7 @@ Array = np.ndarray[Any, Any]
 
 MAX_TYPINGS = 120
 MAX_CONSTANTS = 60
+MAX_INSTANCES = 2400
 ELEMENTS = [element for name, element in ELEMENT_TYPES.items() if name not in ("i16", "i64")]
 
 
@@ -325,7 +326,10 @@ def check(rule: Rule) -> Report:
             choices = random.Random(3).sample(choices, MAX_CONSTANTS)
         names = [name for name in types if name in bounded]
         ranges = product(*(limits_of(element_of(types[name])) for name in names))
-        for chosen, limits in product(choices, ranges):
+        pairs = list(product(choices, ranges))
+        if len(pairs) > (share := MAX_INSTANCES // len(typed)):
+            pairs = random.Random(4).sample(pairs, share)
+        for chosen, limits in pairs:
             chosen_constants = dict(zip(constant, chosen, strict=True))
             chosen_ranges = dict(zip(names, limits, strict=True))
             wrong = Instance(node, types, chosen_constants, chosen_ranges, moves).refute(rules, report)

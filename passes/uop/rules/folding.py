@@ -19,11 +19,11 @@ from ....rewriting.vocabulary import ALU_PATTERNS
 EXACT = (
     *("neg", "abs", "sign", "reciprocal", "sqrt", "floor", "ceil", "round", "trunc", "not", "isnan", "isinf"),
     *("add", "sub", "mul", "div", "floordiv", "floormod", "truncdiv", "truncmod", "min", "max"),
-    *("and", "or", "xor", "shl", "shr", "eq", "ne", "lt", "le", "gt", "ge", "where"),
+    *("pow", "and", "or", "xor", "shl", "shr", "eq", "ne", "lt", "le", "gt", "ge", "where"),
 )
 """Ops whose result is the same to the last bit everywhere. exp and its like differ between machines and
-libraries, and fma where it is computed in two roundings: they are left to the machine that runs the
-kernel."""
+libraries (so does pow of floats), and fma where it is computed in two roundings: they are left to the machine that
+runs the kernel."""
 
 DIVISIONS = ("floordiv", "floormod", "truncdiv", "truncmod")
 
@@ -59,6 +59,8 @@ def evaluate_constant(row: Semantics, element: Attribute, numbers: list[Number])
             x, y = numbers
             if copysign(1.0, x) != copysign(1.0, y):
                 return None
+        elif row.name == "pow":
+            return None
     elif row.name in DIVISIONS and numbers[1] == 0:
         return None
     elif (function := INTEGER_FUNCTIONS.get(row.name)) is not None:

@@ -254,12 +254,24 @@ func.func @folding_21() -> index {
   func.return %2 : index
 }
 
-// and.ordered[a, b] >> fold
+// pow.ordered[a, b] >> fold
 // CHECK-LABEL: func.func @folding_22
-// CHECK-NEXT:    %0 = uop.const 0 : index
+// CHECK-NEXT:    %0 = uop.const 1 : index
 // CHECK-NEXT:    func.return %0 : index
 // CHECK-NEXT:  }
 func.func @folding_22() -> index {
+  %0 = uop.const 1 : index
+  %1 = uop.const -2 : index
+  %2 = uop.pow %0, %1 : index
+  func.return %2 : index
+}
+
+// and.ordered[a, b] >> fold
+// CHECK-LABEL: func.func @folding_23
+// CHECK-NEXT:    %0 = uop.const 0 : index
+// CHECK-NEXT:    func.return %0 : index
+// CHECK-NEXT:  }
+func.func @folding_23() -> index {
   %0 = uop.const 1 : index
   %1 = uop.const -2 : index
   %2 = uop.and %0, %1 : index
@@ -267,18 +279,6 @@ func.func @folding_22() -> index {
 }
 
 // or.ordered[a, b] >> fold
-// CHECK-LABEL: func.func @folding_23
-// CHECK-NEXT:    %0 = uop.const -1 : index
-// CHECK-NEXT:    func.return %0 : index
-// CHECK-NEXT:  }
-func.func @folding_23() -> index {
-  %0 = uop.const 1 : index
-  %1 = uop.const -2 : index
-  %2 = uop.or %0, %1 : index
-  func.return %2 : index
-}
-
-// xor.ordered[a, b] >> fold
 // CHECK-LABEL: func.func @folding_24
 // CHECK-NEXT:    %0 = uop.const -1 : index
 // CHECK-NEXT:    func.return %0 : index
@@ -286,23 +286,23 @@ func.func @folding_23() -> index {
 func.func @folding_24() -> index {
   %0 = uop.const 1 : index
   %1 = uop.const -2 : index
-  %2 = uop.xor %0, %1 : index
+  %2 = uop.or %0, %1 : index
   func.return %2 : index
 }
 
-// shl.ordered[a, b] >> fold
+// xor.ordered[a, b] >> fold
 // CHECK-LABEL: func.func @folding_25
-// CHECK-NEXT:    %0 = uop.const 0 : index
+// CHECK-NEXT:    %0 = uop.const -1 : index
 // CHECK-NEXT:    func.return %0 : index
 // CHECK-NEXT:  }
 func.func @folding_25() -> index {
   %0 = uop.const 1 : index
   %1 = uop.const -2 : index
-  %2 = uop.shl %0, %1 : index
+  %2 = uop.xor %0, %1 : index
   func.return %2 : index
 }
 
-// shr.ordered[a, b] >> fold
+// shl.ordered[a, b] >> fold
 // CHECK-LABEL: func.func @folding_26
 // CHECK-NEXT:    %0 = uop.const 0 : index
 // CHECK-NEXT:    func.return %0 : index
@@ -310,16 +310,28 @@ func.func @folding_25() -> index {
 func.func @folding_26() -> index {
   %0 = uop.const 1 : index
   %1 = uop.const -2 : index
+  %2 = uop.shl %0, %1 : index
+  func.return %2 : index
+}
+
+// shr.ordered[a, b] >> fold
+// CHECK-LABEL: func.func @folding_27
+// CHECK-NEXT:    %0 = uop.const 0 : index
+// CHECK-NEXT:    func.return %0 : index
+// CHECK-NEXT:  }
+func.func @folding_27() -> index {
+  %0 = uop.const 1 : index
+  %1 = uop.const -2 : index
   %2 = uop.shr %0, %1 : index
   func.return %2 : index
 }
 
 // eq.ordered[a, b] >> fold
-// CHECK-LABEL: func.func @folding_27
+// CHECK-LABEL: func.func @folding_28
 // CHECK-NEXT:    %0 = uop.const true
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
-func.func @folding_27() -> i1 {
+func.func @folding_28() -> i1 {
   %0 = uop.const -0.000000e+00 : f64
   %1 = uop.const 0.000000e+00 : f64
   %2 = uop.eq %0, %1 : f64
@@ -327,18 +339,6 @@ func.func @folding_27() -> i1 {
 }
 
 // ne.ordered[a, b] >> fold
-// CHECK-LABEL: func.func @folding_28
-// CHECK-NEXT:    %0 = uop.const false
-// CHECK-NEXT:    func.return %0 : i1
-// CHECK-NEXT:  }
-func.func @folding_28() -> i1 {
-  %0 = uop.const -0.000000e+00 : f64
-  %1 = uop.const 0.000000e+00 : f64
-  %2 = uop.ne %0, %1 : f64
-  func.return %2 : i1
-}
-
-// lt.ordered[a, b] >> fold
 // CHECK-LABEL: func.func @folding_29
 // CHECK-NEXT:    %0 = uop.const false
 // CHECK-NEXT:    func.return %0 : i1
@@ -346,16 +346,28 @@ func.func @folding_28() -> i1 {
 func.func @folding_29() -> i1 {
   %0 = uop.const -0.000000e+00 : f64
   %1 = uop.const 0.000000e+00 : f64
+  %2 = uop.ne %0, %1 : f64
+  func.return %2 : i1
+}
+
+// lt.ordered[a, b] >> fold
+// CHECK-LABEL: func.func @folding_30
+// CHECK-NEXT:    %0 = uop.const false
+// CHECK-NEXT:    func.return %0 : i1
+// CHECK-NEXT:  }
+func.func @folding_30() -> i1 {
+  %0 = uop.const -0.000000e+00 : f64
+  %1 = uop.const 0.000000e+00 : f64
   %2 = uop.lt %0, %1 : f64
   func.return %2 : i1
 }
 
 // le.ordered[a, b] >> fold
-// CHECK-LABEL: func.func @folding_30
+// CHECK-LABEL: func.func @folding_31
 // CHECK-NEXT:    %0 = uop.const true
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
-func.func @folding_30() -> i1 {
+func.func @folding_31() -> i1 {
   %0 = uop.const -0.000000e+00 : f64
   %1 = uop.const 0.000000e+00 : f64
   %2 = uop.le %0, %1 : f64
@@ -363,11 +375,11 @@ func.func @folding_30() -> i1 {
 }
 
 // gt.ordered[a, b] >> fold
-// CHECK-LABEL: func.func @folding_31
+// CHECK-LABEL: func.func @folding_32
 // CHECK-NEXT:    %0 = uop.const false
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
-func.func @folding_31() -> i1 {
+func.func @folding_32() -> i1 {
   %0 = uop.const -0.000000e+00 : f64
   %1 = uop.const 0.000000e+00 : f64
   %2 = uop.gt %0, %1 : f64
@@ -375,11 +387,11 @@ func.func @folding_31() -> i1 {
 }
 
 // ge.ordered[a, b] >> fold
-// CHECK-LABEL: func.func @folding_32
+// CHECK-LABEL: func.func @folding_33
 // CHECK-NEXT:    %0 = uop.const true
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
-func.func @folding_32() -> i1 {
+func.func @folding_33() -> i1 {
   %0 = uop.const -0.000000e+00 : f64
   %1 = uop.const 0.000000e+00 : f64
   %2 = uop.ge %0, %1 : f64
@@ -387,11 +399,11 @@ func.func @folding_32() -> i1 {
 }
 
 // where.ordered[a, b, c] >> fold
-// CHECK-LABEL: func.func @folding_33
+// CHECK-LABEL: func.func @folding_34
 // CHECK-NEXT:    %0 = uop.const 0.000000e+00 : f32
 // CHECK-NEXT:    func.return %0 : f32
 // CHECK-NEXT:  }
-func.func @folding_33() -> f32 {
+func.func @folding_34() -> f32 {
   %0 = uop.const false
   %1 = uop.const 1.000000e+00 : f32
   %2 = uop.const 0.000000e+00 : f32
