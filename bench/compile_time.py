@@ -20,7 +20,6 @@ from statistics import median
 from typing import Any
 
 from compile_cases import CASES
-from rich.console import Console
 from rich.table import Table
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -29,6 +28,7 @@ from uop.frontends.importer import import_exported
 from uop.targets.cuda import cuda_text, gpu_kernels
 from uop.tools.pipeline import run_pipeline
 from uop.tools.pipelines import CompileOptions, uop_to_cuda
+from uop.tools.report import console as report_console
 
 REPEATS = 7
 PRINT = "(print CUDA)"
@@ -105,7 +105,7 @@ def main() -> None:
         times = [result["uop"]["passes"].get(name) for result in results.values()]
         passes.add_row(name, *("-" if t is None else f"{t * 1e3:.1f}" for t in times))
 
-    console = Console(highlight=False)
+    console = report_console()
     console.print(total)
     console.print(passes)
     if options.json:

@@ -9,7 +9,7 @@ from math import prod
 
 from ...dialects.axes import AxisKind
 from ...dialects.schedule import Factor, Staging
-from .bank_conflicts import WARP, best_padding, warp_wavefronts
+from .bank_conflicts import WARP, warp_wavefronts
 from .kernel_shape import Access, KernelShape
 from .schedule_parts import Axes, Choice, ceil_div, factors_of, power_of_two_above, schedule_of
 
@@ -139,32 +139,33 @@ def _padding(
     """(passes over shared memory of the reads of one step, elements to add to each row of the slab for that)."""
     size = access.element_bytes
     last = access.indices[-1] or {}
-
-    def position(index: Mapping[str, int] | None, lane: int) -> int:
-        """Where the lane reads along one dimension of the slab, at the first step and register."""
-        place = {row: lane // sides[column].threads % sides[row].threads, column: lane % sides[column].threads}
-        return sum(
-            step * place[axis] * sides[axis].thread_step for axis, step in (index or {}).items() if axis in place
-        )
-
     # Rows of the slab are walked by the last index; all dimensions before it move whole rows.
     length = 1 + sum(
         coefficient * ((step if axis == reduced else sides[axis].extent) - 1)
         for axis, coefficient in last.items()
         if axis == reduced or axis in sides
     )
+    threads = sides[row].threads, sides[column].threads
 
-    def address(lane: int, padding: int) -> int:
-        rows = sum(position(index, lane) for index in access.indices[:-1])
-        return (rows * (length + padding) + position(last, lane)) * size
+    def passes(padding: int, width: int) -> int:
+        """Of one read of a warp of `width` bytes a lane."""
+
+        def stride(axis: str) -> int:
+            rows = sum((index or {}).get(axis, 0) for index in access.indices[:-1])
+            return (rows * (length + padding) + last.get(axis, 0)) * sides[axis].thread_step * size
+
+        return warp_wavefronts(threads, (stride(row), stride(column)), width)
 
     # Neighbours are read at once: the registers of a thread, or steps that the compiler unrolls.
     side = next((sides[axis] for axis in last if axis in sides), None)
     neighbours = min(16 // size, 4 if side is None else 1 if side.strided else side.registers)
     width = size * neighbours
-    padding = best_padding(address, sorted({size, width}), max(1, 16 // size), 8 if len(access.indices) > 1 else 1)
+    unit = max(1, 16 // size)  # rows stay aligned
+    candidates = range(0, 8 * unit, unit) if len(access.indices) > 1 else (0,)
+    # The compiler may not merge: single reads count too.
+    padding = min(candidates, key=lambda padding: (passes(padding, size) + passes(padding, width), padding))
     registers = prod(sides[axis].registers for axis in access.axes if axis in sides)
-    return warp_wavefronts(address, padding, width) * registers / neighbours, padding
+    return passes(padding, width) * registers / neighbours, padding
 
 
 def _store_sectors(shape: KernelShape, sides: Mapping[str, Side], column: str) -> int:
