@@ -6,6 +6,7 @@ Each result is compared with eager PyTorch and with float64; each kernel compile
 from pathlib import Path
 
 import pytest
+from programs import PROGRAMS, SEED
 
 from uop.dialects.gpu_kernel import ARCHITECTURES, DEFAULT_ARCHITECTURE
 from uop.frontends.capture import capture_expression, capture_file
@@ -16,65 +17,6 @@ from uop.tools.execution import run_captured
 from uop.tools.pipelines import CompileOptions
 
 ROOT = Path(__file__).parents[2]
-
-SEED = """\
-x, bias, w = torch.randn(16, 64), torch.randn(64), torch.randn(64, 16)
-torch.relu(torch.matmul(x + bias, w))"""
-
-SPECIAL = """\
-x = torch.randn(6, 100)
-x = torch.where(x > 2.0, math.nan, x)
-x = torch.where(x < -1.0, -math.inf, x)
-"""
-
-ATTENTION = "q, k, v = torch.randn(1, 4, 37, 16), torch.randn(1, 4, 37, 16), torch.randn(1, 4, 37, 16)\n"
-
-# Name → the program, and how many kernels it is.
-PROGRAMS: dict[str, tuple[str, int]] = {
-    "seed": (SEED, 1),
-    "broadcast over 3 dims": ("x, y = torch.randn(4, 5, 33), torch.randn(5, 1)\nx * 2 + y", 1),
-    "promotion": ("torch.randint(0, 9, (7, 11)) * torch.randn(11) + torch.randint(0, 2, (7, 1)).bool()", 1),
-    "gelu": ("F.gelu(torch.randn(7, 33))", 1),
-    "gelu tanh": ("F.gelu(torch.randn(7, 33), approximate='tanh')", 1),
-    "softmax 7x13x2049 last": ("torch.softmax(torch.randn(7, 13, 2049), -1)", 1),
-    "softmax 7x13x2049 middle": ("torch.softmax(torch.randn(7, 13, 2049), 1)", 1),
-    "softmax 7x13x2049 first": ("torch.softmax(torch.randn(7, 13, 2049), 0)", 1),
-    "softmax long column": ("torch.softmax(torch.randn(300, 40), 0)", 1),
-    **{f"rms_norm {n}": (f"nn.RMSNorm({n})(torch.randn(5, {n}))", 1) for n in (1, 31, 1000, 4096)},
-    **{f"layer_norm {n}": (f"nn.LayerNorm({n})(torch.randn(5, {n}))", 1) for n in (1, 31, 1000, 4096)},
-    "var": ("torch.var(torch.randn(6, 100), 1)", 1),
-    "std of columns": ("torch.std(torch.randn(6, 100), 0)", 1),
-    "amax with NaN and -inf": (SPECIAL + "torch.amax(x, 1), torch.amin(x, 0)", 2),
-    "relu keeps NaN": (SPECIAL + "torch.relu(x)", 1),
-    "any and all": ("x = torch.randint(0, 9, (5, 70))\n(x > 7).any(1), (x > 0).all(0)", 2),
-    "prod": ("torch.prod(torch.rand(5, 20) + 0.5, 1)", 1),
-    "mean": ("torch.mean(torch.randn(5, 6, 70), (0, 2))", 1),
-    "sum over (1, 2)": ("torch.sum(torch.randn(4, 8, 16), (1, 2))", 1),
-    "sum over everything": ("torch.sum(torch.randn(4, 8, 16))", 1),
-    "sum of integers": ("torch.sum(torch.randint(-9, 9, (40, 33), dtype=torch.int32), 1)", 1),
-    **{
-        f"matmul {m}x{k}x{n}": (f"torch.matmul(torch.randn({m}, {k}), torch.randn({k}, {n}))", 1)
-        for m, k, n in ((1, 1, 1), (17, 33, 65), (128, 128, 128), (1, 4096, 64))
-    },
-    "matmul x @ x.T": ("x = torch.randn(24, 33)\nx @ x.T", 1),
-    "bmm": ("torch.bmm(torch.randn(3, 17, 33), torch.randn(3, 33, 20))", 1),
-    "matmul f16": ("torch.randn(33, 64).half() @ torch.randn(64, 40).half()", 1),
-    "matmul bf16": ("torch.randn(33, 64).bfloat16() @ torch.randn(64, 40).bfloat16()", 1),
-    "matmul f16, long": ("torch.randn(5, 4096).half() @ torch.randn(4096, 7).half()", 1),
-    "softmax f16": ("torch.softmax(torch.randn(5, 100).half(), -1)", 1),
-    "layer_norm bf16": ("nn.LayerNorm(100).bfloat16()(torch.randn(5, 100).bfloat16())", 1),
-    "f64": ("torch.softmax(torch.randn(5, 100).double(), -1)", 1),
-    "linear, gelu, linear": ("nn.Sequential(nn.Linear(33, 70), nn.GELU(), nn.Linear(70, 20))(torch.randn(19, 33))", 2),
-    "attention written out": (ATTENTION + "torch.softmax(q @ k.transpose(-1, -2) * 0.25, -1) @ v", 3),
-    "attention": (ATTENTION + "F.scaled_dot_product_attention(q, k, v)", 3),
-    "attention causal": (ATTENTION + "F.scaled_dot_product_attention(q, k, v, is_causal=True)", 3),
-    "pad and slice": ("p = F.pad(torch.randn(20, 301).exp(), (2, 1))\n(p[:, :-2] + p[:, 1:-1] + p[:, 2:]).sum(-1)", 1),
-    "views": ("x = torch.randn(6, 4, 10)\nx.transpose(0, 2).reshape(10, 24).flip(1)[::3, 2:] * 2", 1),
-    "cat": ("torch.cat((torch.randn(3, 5), torch.randn(2, 5)))", 1),
-    "embedding": ("nn.Embedding(50, 33)(torch.randint(0, 50, (4, 7)))", 1),
-    "no elements": ("torch.randn(0, 3) + 1, torch.sum(torch.randn(0, 3), 0)", 2),
-    "no dimensions": ("torch.randn(()) * 3 + torch.randn(())", 1),
-}
 
 
 def check(captured: Captured, kernels: int | None) -> None:

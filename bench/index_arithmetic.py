@@ -1,0 +1,127 @@
+"""ALU ops on indices in the kernels of the test programs, before and after the rules, at each level.
+
+Usage: python bench/index_arithmetic.py [PROGRAM …] [--json FILE]. Exits with status 1 if simplification makes the
+  index arithmetic of a kernel larger.
+
+Counted are ALU ops and casts that give indices, and comparisons of indices, in the text of the kernels: an op in a loop
+or on a vector counts once. `range` and `tile` count what `uop-simplify` is given at that point of the pipeline and what
+it leaves; `loop` and `gpu-kernel`, after which no `uop-simplify` stands, count what it would leave, and
+`without → with` counts gpu_kernel form when the pipeline never simplifies and as it is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from runpy import run_path
+
+from rich.console import Console
+from rich.table import Table
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from uop.dialects import gpu_kernel
+from uop.dialects.types import element_of, index
+from uop.dialects.uop import AluOp, CastOp, KernelOp
+from uop.frontends.capture import capture_expression
+from uop.passes.uop.uop_simplify import simplify
+from uop.tools.pipeline import run_pipeline
+from uop.tools.pipelines import STAGES, CompileOptions
+
+PROGRAMS: dict[str, tuple[str, int]] = run_path(str(Path(__file__).parents[1] / "test/unit/programs.py"))["PROGRAMS"]
+"""Name → the program in PyTorch, and how many kernels it is."""
+
+SIMPLIFY = "uop-simplify"
+LEVELS = ("range", "loop", "tile", "gpu-kernel")
+Counts = dict[str, int]
+"""Kernel → ALU ops on indices."""
+
+
+def is_index_arithmetic(op: Operation) -> bool:
+    """Whether an op computes an index, or compares indices."""
+    if not isinstance(op, AluOp | CastOp):
+        return False
+    return any(element_of(value.type) == index for value in (*op.operands, *op.results))
+
+
+def counts(module: ModuleOp) -> Counts:
+    """Index arithmetic of each kernel."""
+    kernels = (op for op in module.ops if isinstance(op, KernelOp | gpu_kernel.KernelOp))
+    return {kernel.sym_name.data: sum(map(is_index_arithmetic, kernel.walk())) for kernel in kernels}
+
+
+def levels(module: ModuleOp) -> Iterator[tuple[str, Counts, Counts]]:
+    """Compiles the module; (level, counts before, counts after) for each of `LEVELS`."""
+    context, options = Context(), CompileOptions()
+    for stage in STAGES:
+        measured = stage.name not in LEVELS
+        for step in stage.steps:
+            if step.name == SIMPLIFY and stage.name in LEVELS:
+                before = counts(module)
+                run_pipeline(module, context, step.spell(options))
+                yield stage.name, before, counts(module)
+                measured = True
+            else:
+                run_pipeline(module, context, step.spell(options))
+        if not measured:
+            copy = module.clone()
+            simplify(copy)
+            yield stage.name, counts(module), counts(copy)
+
+
+def without_rules(module: ModuleOp) -> Counts:
+    """Counts in gpu_kernel form when nothing is ever simplified."""
+    steps = [step.spell(CompileOptions()) for stage in STAGES for step in stage.steps if step.name != SIMPLIFY]
+    run_pipeline(module, Context(), ",".join(steps))
+    return counts(module)
+
+
+def measure(code: str) -> dict[str, tuple[Counts, Counts]]:
+    """Level → counts before and after."""
+    module = capture_expression(code).imported().module
+    plain = module.clone()
+    result = {name: (before, after) for name, before, after in levels(module)}
+    result["without → with"] = (without_rules(plain), counts(module))
+    return result
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("programs", nargs="*", default=list(PROGRAMS), metavar="PROGRAM")
+    parser.add_argument("--json", type=Path, help="write the numbers to this file")
+    options = parser.parse_args()
+
+    results = {name: measure(PROGRAMS[name][0]) for name in options.programs}
+    columns = [*LEVELS, "without → with"]
+    table = Table(title="ALU ops on indices, before → after simplification", title_justify="left")
+    table.add_column("program")
+    for column in columns:
+        table.add_column(column, justify="right")
+    totals = {column: [0, 0] for column in columns}
+    larger: list[str] = []
+    for name, result in results.items():
+        row = [name]
+        for column in columns:
+            before, after = result[column]
+            larger += [f"{name}: @{k} at {column}" for k in before if column in LEVELS and after.get(k, 0) > before[k]]
+            pair = sum(before.values()), sum(after.values())
+            totals[column][0] += pair[0]
+            totals[column][1] += pair[1]
+            row.append(f"{pair[0]} → {pair[1]}")
+        table.add_row(*row)
+    table.add_section()
+    table.add_row("total", *(f"{before} → {after}" for before, after in totals.values()))
+    Console(highlight=False).print(table)
+    if options.json:
+        options.json.write_text(json.dumps(results, indent=1))
+    if larger:
+        print("larger:", *larger, sep="\n  ")
+    return int(bool(larger))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
