@@ -21,11 +21,11 @@ from .builder import Builder
 from .diagnostics import PassError
 from .effects import has_no_effect, has_recursive_effects, is_pure, is_removable
 from .interval_arithmetic import Interval
-from .intervals import IntervalAnalysis
 from .listeners import current_listeners, report_count
 from .locations import fuse_locations
 from .matcher import Matcher
 from .patterns import Assumption, Rule
+from .ranges import Range, RangeAnalysis
 from .rules import Rules
 from .uses import replace_uses
 
@@ -122,6 +122,10 @@ class RewriteBuilder(Builder):
         """The least and greatest value; None for floats."""
         return self._rewriter.interval(value)
 
+    def range(self, value: SSAValue) -> Range | None:
+        """The interval with what the value is modulo some number; None for floats."""
+        return self._rewriter.range(value)
+
 
 class Order(Enum):
     """In which order ops are visited, and whether again."""
@@ -171,7 +175,7 @@ class Rewriter:
         self.statistics = RewriteStatistics()
         self.built: list[Operation] = []
         """Ops that the current rule has built."""
-        self._intervals = IntervalAnalysis()
+        self._ranges = RangeAnalysis()
         self._builders: dict[Block, RewriteBuilder] = {}
         self._visit = _Visit.IN_ORDER
         self._work: list[Operation] = []
@@ -183,7 +187,10 @@ class Rewriter:
     # For matchers.
 
     def interval(self, value: SSAValue) -> Interval | None:
-        return self._intervals.of(value)
+        return self._ranges.interval(value)
+
+    def range(self, value: SSAValue) -> Range | None:
+        return self._ranges.of(value)
 
     def builder(self, op: Operation, *matched: Operation) -> RewriteBuilder:
         """The builder in front of `op`, whose ops come from where it and the `matched` ops came from."""

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from xdsl.context import Context
 from xdsl.dialects.builtin import i1, i8, i16, i32, i64
+from xdsl.dialects.func import Func
 from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.parser import Parser
 
@@ -19,8 +20,12 @@ from uop.dialects.types import index, integer_bounds, ui8
 from uop.dialects.uop import CastOp, ConstOp
 from uop.rewriting.builder import Builder
 from uop.rewriting.congruences import CONGRUENCES, Congruence
+from uop.rewriting.driver import RewriteBuilder, rewrite
 from uop.rewriting.interval_arithmetic import INTERVALS, Interval
+from uop.rewriting.patterns import INTEGER, constants, variables
 from uop.rewriting.ranges import Range, RangeAnalysis
+from uop.rewriting.rules import Rules
+from uop.rewriting.vocabulary import and_
 from uop.tools.universe import UOP_UNIVERSE
 
 INTEGER_OPS = sorted(name for name, row in ALU.items() if row.domain in ("any", "number", "integer", "bits"))
@@ -234,6 +239,7 @@ def found_in(text: str) -> dict[str, Range]:
 
 def _context() -> Context:
     context = Context()
+    context.load_dialect(Func)
     for name, factory in UOP_UNIVERSE.all_dialects.items():
         context.register_dialect(name, factory)
     return context
@@ -313,3 +319,30 @@ def test_constants() -> None:
     seven = builder.const(7, i32)
     assert isinstance(seven.owner, ConstOp)
     assert RangeAnalysis().of(seven) == Range(Interval(7, 7), Congruence(0, 7))
+
+
+def test_rules_ask_for_ranges() -> None:
+    """A replacement sees what a value is modulo some number: `n and 3` of a multiple of 4 is 0."""
+    (n,) = variables("n", INTEGER)
+    (a,) = constants("a")
+
+    def zero(builder: RewriteBuilder, n: SSAValue, a: int) -> SSAValue | None:
+        known = builder.range(n)
+        return builder.number(0, n.type) if known is not None and known.divisible_by(a + 1) else None
+
+    module = Parser(
+        UOP_CONTEXT,
+        """
+func.func @f(%n: i32) -> (i32, i32) {
+  %c12 = uop.const 12 : i32
+  %c3 = uop.const 3 : i32
+  %c7 = uop.const 7 : i32
+  %0 = uop.mul %n, %c12 : i32
+  %1 = uop.and %0, %c3 : i32
+  %2 = uop.and %0, %c7 : i32
+  func.return %1, %2 : i32, i32
+}""",
+    ).parse_module()
+    assert rewrite(module, Rules(and_[n, a] >> zero)).rewrites == 1
+    assert "uop.and %0, %c3" not in str(module)
+    assert "uop.and %0, %c7" in str(module)
