@@ -205,8 +205,9 @@ def _fma(np: Any, x: Any, y: Any, z: Any) -> Any:
     low, low_error = _two_sum(np, z, product_error)
     high, high_error = _two_sum(np, product, low)
     exact = high + _sum_to_odd(np, low_error, high_error)
-    # Where a part overflows, the rounding of the sum does not matter; of a sum that is 0, only the sign does.
-    return np.where(np.isfinite(exact) & (exact != 0), exact, x * y + z)
+    # Where a part overflows, the rounding of the sum does not matter; of a sum that is 0, only the sign does. A product
+    # alone is rounded once as it is, also where its error is too small for a number.
+    return np.where(np.isfinite(exact) & (exact != 0) & (z != 0), exact, x * y + z)
 
 
 def _two_sum(np: Any, x: Any, y: Any) -> tuple[Any, Any]:

@@ -1,11 +1,11 @@
-"""`uop`: compile PyTorch programs to CUDA and run them in the simulator."""
+"""`uop`: compile PyTorch programs to CUDA, run them in the simulator, prove the rewrite rules."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 ARCHITECTURES = ("sm_80", "sm_90", "sm_100")
 STAGES = ("torch", "uop", "partition", "range", "loop", "tile", "gpu-kernel", "cuda")
@@ -41,6 +41,13 @@ def make_parser() -> argparse.ArgumentParser:
         "run", parents=[program], help="run every kernel in the simulator, and compare with eager PyTorch and float64"
     )
     run.add_argument("--seed", type=int, default=0, help="seed of the random inputs (default: %(default)s)")
+
+    rules = commands.add_parser("rules", help="list the rewrite rules, or prove them")
+    rules.add_argument("names", nargs="*", metavar="NAME", help="only rules whose family or name contains one of these")
+    rules.add_argument("--prove", action="store_true", help="prove each rule: by z3, or by running both sides")
+    rules.add_argument("--exhaustive", action="store_true", help="run all pairs of 16-bit floats: minutes a rule")
+    rules.add_argument("--load", action="append", default=[], metavar="FILE", help="also the rules that FILE defines")
+    rules.add_argument("--json", action="store_true", help="print JSON instead of a table")
     return parser
 
 
@@ -48,17 +55,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run `uop`; returns 0, 1 for an error or a wrong result, 2 for a bad command line."""
     parser = make_parser()
     options = parser.parse_args(arguments)
+    if options.command == "rules":
+        from .rules_command import rules_command
+
+        return guarded(lambda: rules_command(options))
     if (options.source is None) == (options.code is None):
         parser.error("give one program: -c CODE, or FILE:FUNCTION")
-    try:
+
+    def execute() -> int:
         # PyTorch takes seconds to load: the command line is checked first.
         from .uop_commands import execute
 
         return execute(options)
+
+    return guarded(execute)
+
+
+EXTRAS = {"torch": "torch", "rich": "torch", "z3": "prove"}
+"""Optional packages, and the extra of uop that brings each."""
+
+
+def guarded(command: Callable[[], int]) -> int:
+    """What a command returns; 1 where a package is missing or the reader of its output has gone."""
+    try:
+        return command()
     except ModuleNotFoundError as error:
-        if (error.name or "").split(".")[0] not in ("torch", "rich"):
+        extra = EXTRAS.get((error.name or "").split(".")[0])
+        if extra is None:
             raise
-        print(f"uop: error: {error.name} is not installed: pip install 'uop[torch]'", file=sys.stderr)
+        print(f"uop: error: {error.name} is not installed: pip install 'uop[{extra}]'", file=sys.stderr)
         return 1
     except BrokenPipeError:
         # The reader has gone. Python flushes standard output at exit: let that go nowhere.
