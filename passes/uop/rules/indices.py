@@ -11,7 +11,7 @@ from ....rewriting.values import number_of
 from ....rewriting.vocabulary import add, mul, sub
 from .folding import is_no_constant
 
-n, m, k = variables("n m k", INTEGER)
+n, m, k, s = variables("n m k s", INTEGER)
 (i,) = variables("i", INDEX)
 a, b = constants("a b")
 
@@ -22,6 +22,12 @@ def varies(n: SSAValue) -> bool:
     return not isinstance(owner, Operation) or number_of(owner) is None
 
 
+def is_only_used_here(op: Operation, s: SSAValue) -> bool:
+    """Whether nothing but op uses s, and s is computed as often as op: what is shared or stands before a loop
+    stays."""
+    return s.has_one_use() and isinstance(s.owner, Operation) and s.owner.parent is op.parent
+
+
 CONSTANTS = Rules(
     sub[n, a].when(a != 0) >> add[n, -a],
     sub[a, add[n, b]] >> sub[a - b, n],
@@ -29,10 +35,10 @@ CONSTANTS = Rules(
     add[sub[a, n], b] >> sub[a + b, n],
     sub[a, sub[b, n]] >> add[n, a - b],
     mul[mul[n, a], b] >> mul[n, a * b],
-    add[add[n, a], m].when(is_no_constant) >> add[add[n, m], a],
-    sub[add[n, a], m] >> add[sub[n, m], a],
-    sub[n, add[m, a]] >> add[sub[n, m], -a],
-    mul[add[i, a], b] >> add[mul[i, b], a * b],
+    add[s @ add[n, a], m].when(is_no_constant, is_only_used_here) >> add[add[n, m], a],
+    sub[s @ add[n, a], m].when(is_only_used_here) >> add[sub[n, m], a],
+    sub[n, s @ add[m, a]].when(is_only_used_here) >> add[sub[n, m], -a],
+    mul[s @ add[i, a], b].when(is_only_used_here) >> add[mul[i, b], a * b],
 )
 """Constants come together, at the end."""
 

@@ -84,7 +84,7 @@ func.func @indices_5(%n: ui8) -> ui8 {
   func.return %3 : ui8
 }
 
-// add[add[n, a], m] >> add[add[n, m], a] for integer n, m when is_no_constant
+// add[s @ add[n, a], m] >> add[add[n, m], a] for integer s, n, m when is_no_constant, is_only_used_here
 // CHECK-LABEL: func.func @indices_6
 // CHECK-NEXT:    %0 = uop.add %n, %m : index
 // CHECK-NEXT:    %1 = uop.const 8 : index
@@ -98,7 +98,7 @@ func.func @indices_6(%n: index, %m: index) -> index {
   func.return %2 : index
 }
 
-// sub[add[n, a], m] >> add[sub[n, m], a] for integer n, m
+// sub[s @ add[n, a], m] >> add[sub[n, m], a] for integer s, n, m when is_only_used_here
 // CHECK-LABEL: func.func @indices_7
 // CHECK-NEXT:    %0 = uop.sub %n, %m : index
 // CHECK-NEXT:    %1 = uop.const 8 : index
@@ -112,7 +112,7 @@ func.func @indices_7(%n: index, %m: index) -> index {
   func.return %2 : index
 }
 
-// sub[n, add[m, a]] >> add[sub[n, m], -a] for integer n, m
+// sub[n, s @ add[m, a]] >> add[sub[n, m], -a] for integer n, s, m when is_only_used_here
 // CHECK-LABEL: func.func @indices_8
 // CHECK-NEXT:    %0 = uop.sub %n, %m : index
 // CHECK-NEXT:    %1 = uop.const -8 : index
@@ -126,7 +126,7 @@ func.func @indices_8(%n: index, %m: index) -> index {
   func.return %2 : index
 }
 
-// mul[add[i, a], b] >> add[mul[i, b], a * b] for index i
+// mul[s @ add[i, a], b] >> add[mul[i, b], a * b] for integer s and index i when is_only_used_here
 // CHECK-LABEL: func.func @indices_9
 // CHECK-NEXT:    %0 = uop.const -2 : index
 // CHECK-NEXT:    %1 = uop.mul %i, %0 : index
