@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import product
 from math import copysign, inf, nan
 from typing import Any
 
@@ -57,41 +56,42 @@ def compile_matcher(op: type[Operation], rules: Iterable[Rule], counting: bool =
         "nan": nan,
     }
     shared = SharedCode(op, scope)
+    before: list[str] = []
     for rule in rules:
         if counting:
             body.append(f"rewriter.tried[{shared.name_of(rule, 'Rule')}] += 1")
+            before = []
         for term in _orders(rule.term):
-            body += _TermCompiler(rule, term, shared).lines()
+            lines = _TermCompiler(rule, term, shared).lines()
+            body += lines[_common(before, lines) :]
+            before = lines
     lines = ["def match(op, rewriter):", *(f"    {line}" for line in (*shared.lines(), *body, "return None"))]
     source = "\n".join(lines)
     exec(compile(source, f"<rules of {op.name}>", "exec"), scope)
     return scope["match"], source
 
 
+def _common(before: list[str], lines: list[str]) -> int:
+    """How many lines of a rule need not be written again after those of the rule before it.
+
+    The code of a rule is one nest of tests, which it leaves by returning only: what comes after it at some depth stands
+    under the tests that lead there. Loops are not shared, so that rules are tried in order.
+    """
+    common = 0
+    for old, new in zip(before, lines, strict=False):
+        if old != new or new.lstrip().startswith("for "):
+            break
+        common += 1
+    return common
+
+
 def _orders(term: Term) -> Iterator[Term]:
-    """The term with the operands of its commutative ops in every order, each order once."""
-    named = [name for name, _ in term.named]
-    seen: set[str] = set()
-    for inner in product(*(_orders_of(operand) for _, operand in term.named)):
-        for operands in product(*map(_orders_of, term.operands or ())):
-            for order in (operands, operands[::-1]) if term.head.commutative else (operands,):
-                candidate = replace(
-                    term,
-                    operands=None if term.operands is None else order,
-                    named=tuple(zip(named, inner, strict=True)),
-                )
-                if (text := str(candidate)) not in seen:
-                    seen.add(text)
-                    yield candidate
-
-
-def _orders_of(operand: Operand | None) -> Iterator[Any]:
-    if isinstance(operand, Term):
-        yield from _orders(operand)
-    elif isinstance(operand, Capture) and isinstance(operand.term, Term):
-        yield from (Capture(operand.variable, inner) for inner in _orders(operand.term))
-    else:
-        yield operand
+    """The term with its operands in each order that its op allows. Ops further in try theirs when they are met."""
+    yield term
+    if term.head.commutative and term.operands is not None and len(term.operands) == 2:
+        swapped = replace(term, operands=term.operands[::-1])
+        if str(swapped) != str(term):
+            yield swapped
 
 
 class _TermCompiler:
@@ -105,12 +105,12 @@ class _TermCompiler:
 
     def lines(self) -> list[str]:
         code = self.code
-        code.line(f"# {self.term} at {self.rule.place}")
         self._match_op(self.term, "")
         for test in dict.fromkeys(self.late):
             code.test(test)
         for guard in self.rule.guards:
             code.test(code.condition(guard) if isinstance(guard, Condition) else code.call(guard))
+        code.line(f"# {self.term} at {self.rule.place}")
         write_replacement(code)
         return code.lines
 
@@ -142,7 +142,11 @@ class _TermCompiler:
                 raise code.error(f"{term.head.name} takes {arity} operands")
             if arity is None:
                 code.test(f"len({op}._operands) == {len(operands)}")
-            if (path or not code.shared.arity) and places:
+            if path and term.head.commutative and len(operands) == 2:
+                # Not the names that the operands have in one order: rules that follow may share this line.
+                code.line(f"a{path}, b{path} = {op}._operands")
+                code.loop(", ".join(f"v{p}" for p in places), f"(a{path}, b{path}), (b{path}, a{path})")
+            elif (path or not code.shared.arity) and places:
                 code.line(f"{''.join(f'v{p}, ' for p in places)}= {op}._operands")
         for operand, place in zip(operands, places, strict=True):
             self._match(operand, place, inner)

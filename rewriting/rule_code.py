@@ -69,7 +69,8 @@ class RuleCode:
     """The code of one rule in one order of operands.
 
     Names in the code: `v0_1` is operand 1 of the op that gives operand 0 of the root, `o0_1` the op that
-    gives it, `t0_1` that op's class, `k0_1` its number, `p0` a property; `n1` is what has been built.
+    gives it, `t0_1` that op's class, `k0_1` its number, `p0_axes` that op's property; `a0` and `b0` are the two
+    operands of a commutative op; `n1` is what has been built.
     """
 
     def __init__(self, rule: Rule, shared: SharedCode):
@@ -87,6 +88,11 @@ class RuleCode:
 
     def test(self, condition: str) -> None:
         self.line(f"if {condition}:")
+        self._indent += 1
+
+    def loop(self, names: str, values: str) -> None:
+        """Try what follows for each of several values."""
+        self.line(f"for {names} in ({values}):")
         self._indent += 1
 
     def new_name(self, prefix: str) -> str:

@@ -380,3 +380,41 @@ def test_attribute_is_bound_for_functions() -> None:
     rule = mix[x, y].having(weight=weight).when(is_heavy) >> x
     assert (fires(rule, MIX.format("heavy")), fires(rule, MIX.format("light"))) == (1, 0)
     assert {attribute.data for attribute in seen} == {"heavy", "light"}
+
+
+# Generated code.
+
+
+def test_rules_that_share_their_first_tests_are_tried_in_order() -> None:
+    """The code of rules in a row shares what they begin with, and each sees operands in the order that it asks for."""
+    nested = add[add[x, 1], y] >> x, add.ordered[add.ordered[x, 2], y] >> y, add[add.ordered[2, x], y] >> x
+    body = "%one = uop.const 1 : i32 \n %two = uop.const 2 : i32 \n %0 = uop.add {} : i32 \n %r = uop.add %0, %m : i32"
+    for operands_, expected in (
+        ("%one, %n", nested[0]),
+        ("%n, %one", nested[0]),
+        ("%n, %two", nested[1]),
+        ("%two, %n", nested[2]),
+        ("%two, %one", nested[0]),
+    ):
+        module = parse(body.format(operands_))
+        assert list(rewrite(module, Rules(*nested)).fired) == [expected], operands_
+
+
+def test_size_of_code_does_not_grow_with_orders() -> None:
+    deep = add[add[add[add[add[x, 1], 2], 3], 4], 5] >> x
+    assert len(Rules(deep).source(AddOp).splitlines()) < 100
+    assert (
+        fires(
+            deep,
+            "\n".join(
+                [f"%c{i} = uop.const {i} : i32" for i in range(1, 6)]
+                + ["%s1 = uop.add %c1, %n : i32"]
+                + [
+                    f"%s{i} = uop.add {f'%s{i - 1}, %c{i}' if i % 2 else f'%c{i}, %s{i - 1}'} : i32"
+                    for i in range(2, 5)
+                ]
+                + ["%r = uop.add %s4, %c5 : i32"]
+            ),
+        )
+        == 1
+    )
