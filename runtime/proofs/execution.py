@@ -114,13 +114,18 @@ def _compare(instance: Instance, functions: tuple[FuncOp, FuncOp], inputs: Mappi
     return f"{', '.join((str(instance), *values))}: {expected[place]} became {actual[place]}"
 
 
-def _agree(assumes: frozenset[Assumption], arguments: Sequence[Array], expected: Array, actual: Array) -> Array:
-    """Where two results are the same, as far as the rule claims it."""
+def same_results(expected: Array, actual: Array) -> Array:
+    """Where two results have the same bits; any NaN is NaN."""
     if expected.dtype.kind != "f":
         return np.asarray(expected == actual)
     both_nan = np.isnan(expected) & np.isnan(actual)
-    same = both_nan | ((expected == actual) & (np.signbit(expected) == np.signbit(actual)))
-    if not assumes:
+    return both_nan | ((expected == actual) & (np.signbit(expected) == np.signbit(actual)))
+
+
+def _agree(assumes: frozenset[Assumption], arguments: Sequence[Array], expected: Array, actual: Array) -> Array:
+    """Where two results are the same, as far as the rule claims it."""
+    same = same_results(expected, actual)
+    if not assumes or expected.dtype.kind != "f":
         return same
     with np.errstate(all="ignore"):
         same |= expected == actual  # the sign of 0 does not matter

@@ -21,6 +21,7 @@ from .encoding import NotSymbolicError
 from .execution import PARTNERS, run_instance
 from .graphs import GraphQuestion
 from .instances import CHOICES, holds_of_types, instances
+from .kernels import check_on_kernels
 from .symbolic import is_data
 from .symbolic_proof import Verdict, answer, plan_for, prove_symbolically, questions_in
 from .typings import Typing, can_be_typed, typings
@@ -88,8 +89,8 @@ def prove(rule: Rule, exhaustive: bool = False) -> Proof:
             _prove_typing(proof, typing, exhaustive, limit)
             if not proof.is_right:
                 break
-    else:
-        proof.outcome, proof.detail = Outcome.UNKNOWN, "kernels"
+    if proof.is_right and not (proof.for_all or proof.instances):
+        _run_kernels(proof)
     if proof.is_right and not (proof.for_all or proof.instances):
         proof.outcome = Outcome.NEVER_FIRES
     proof.seconds = time.process_time() - start
@@ -150,6 +151,18 @@ def _run_instances(proof: Proof, typing: Typing, exhaustive: bool, limit: int) -
             proof.outcome, proof.detail = Outcome.REFUTED, run.counterexample
             return
         _note(proof, typing, _running(typing, exhaustive))
+
+
+def _run_kernels(proof: Proof) -> None:
+    """By running kernels on which the rule fires."""
+    for name, inputs, wrong in check_on_kernels(proof.rule):
+        proof.instances += 1
+        proof.inputs += inputs
+        proof.methods["kernels"] = None
+        proof.types[name.rpartition(" ")[2]] = None
+        if wrong is not None:
+            proof.outcome, proof.detail = Outcome.REFUTED, wrong
+            return
 
 
 def _running(typing: Typing, exhaustive: bool) -> str:

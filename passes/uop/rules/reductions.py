@@ -55,7 +55,7 @@ def can_repeat(monoid: str, element: Attribute, count: int) -> bool:
         return count > 0
     if monoid == "add" and is_float(element):
         significand = SIGNIFICANDS[type_name(element)]
-        return significand >= SIGNIFICANDS["f32"] and count.bit_count() <= 2 and count < 1 << significand
+        return significand >= SIGNIFICANDS["f32"] and count.bit_count() <= 2 and 0 < count < 1 << significand
     return is_integer(element) and (monoid == "add" or (monoid == "mul" and count < 64))
 
 

@@ -1,0 +1,298 @@
+"""Kernels on which rules about memory and reductions are proved: small programs in each form, of several element types.
+
+Such rules are functions of a graph, so that no term says where they apply. Each kernel is run before and after the rule
+on special and on random numbers. Sums of floats are of numbers that add up exactly in any order, for a reduction may
+combine its elements in any; there is no −0 among them, for a sum begins at +0 or does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from math import inf, nan
+from typing import Any
+
+import numpy as np
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute, Operation
+from xdsl.parser import Parser
+
+from ...dialects import get_all_dialects
+from ...dialects.monoids import MONOIDS, Number
+from ...dialects.semantics import numpy_dtype
+from ...dialects.types import ELEMENT_TYPES, element_of, is_bool, is_float, shape_of
+from ...dialects.uop import KernelOp
+from ...rewriting.driver import Order, rewrite
+from ...rewriting.patterns import Rule
+from ...rewriting.rules import Rules
+from ..interpret.buffers import poisoned_buffer
+from ..interpret.program import interpret_kernel
+from .execution import same_results
+
+Array = np.ndarray[Any, Any]
+
+TYPES = ("f32", "f64", "i32", "i64", "i8", "ui8", "i1")
+"""Element types of the kernels; sums of 16-bit floats are made in f32."""
+
+CONDITION_TYPES, CONDITION_MONOIDS = ("f32", "i32", "i8", "i1"), ("add", "max", "or")
+"""Of the kernels, which are many, in which elements depend on the position."""
+
+ROUNDS = 4
+"""Inputs that each kernel is run on."""
+
+MONOIDS_OF = {"float": ("add", "max", "min"), "integer": ("add", "mul", "max", "min"), "bool": ("and", "or")}
+
+
+def check_on_kernels(rule: Rule) -> Iterator[tuple[str, int, str | None]]:
+    """For each kernel on which the rule fires: its name, the number of inputs, and what is wrong, if anything is."""
+    alone = Rules(rule)
+    for name, original in kernels_with(rule.term.head.op).items():
+        module = original.clone()
+        if not rewrite(module, alone, order=Order.ONE_SWEEP, assuming=rule.assumes).fired:
+            continue
+        module.verify()
+        yield name, ROUNDS, _compare(name, kernel_of(original), kernel_of(module))
+
+
+def _compare(name: str, before: KernelOp, after: KernelOp) -> str | None:
+    """The first input on which two kernels differ."""
+    for round in range(ROUNDS):
+        inputs = [_input(argument.type, round, place) for place, argument in enumerate(before.body.block.args)]
+        expected, actual = run(before, inputs), run(after, inputs)
+        for x, y in zip(expected, actual, strict=True):
+            if not (same := same_results(x, y)).all():
+                place = tuple(int(axis[0]) for axis in np.nonzero(~same))
+                return f"{name}, inputs {round}, element {list(place)}: {x[place]} became {y[place]}"
+    return None
+
+
+def run(kernel: KernelOp, inputs: Sequence[Array]) -> list[Array]:
+    """What a kernel gives; in tensor form, or with its first argument as the only output."""
+    if kernel.is_tensor_form:
+        outputs = [poisoned_buffer(type) for type in kernel.declared_results.data]
+        interpret_kernel(kernel, [*outputs, *inputs])
+        return outputs
+    output = poisoned_buffer(kernel.body.block.args[0].type)
+    interpret_kernel(kernel, [output, *inputs[1:]])
+    return [output]
+
+
+def _input(type: Attribute, round: int, place: int) -> Array:
+    """Numbers for an argument: small ones, of floats with halves and, from the second round on, ∞ and NaN."""
+    element, shape = element_of(type), shape_of(type)
+    generator = np.random.default_rng((round, place))
+    if is_bool(element):
+        return generator.integers(0, 2, shape) == 1
+    numbers = generator.integers(-3, 10, shape)
+    if not is_float(element):
+        low = 0 if str(element) == "ui8" else None
+        return np.maximum(numbers, 0 if low == 0 else -3).astype(numpy_dtype(element))
+    halves = numbers.astype(numpy_dtype(element)) / 2
+    if round < 2 or not halves.size:
+        return halves
+    special = np.array([inf, nan, -inf], halves.dtype)
+    return np.where(generator.integers(0, 6, shape) == 0, special[generator.integers(0, 3, shape)], halves)
+
+
+@cache
+def kernels_with(op: type[Operation]) -> dict[str, ModuleOp]:
+    """The kernels that have an op of this class, by name."""
+    return {
+        name: module for name, module in _kernels().items() if any(isinstance(inner, op) for inner in module.walk())
+    }
+
+
+@cache
+def _kernels() -> dict[str, ModuleOp]:
+    return {name: parse(text) for name, text in kernel_texts().items()}
+
+
+# Texts.
+
+
+@cache
+def kernel_texts() -> dict[str, str]:
+    """The kernels by name."""
+    texts: dict[str, str] = {}
+    for type in TYPES:
+        element = ELEMENT_TYPES[type]
+        kind = "bool" if is_bool(element) else "float" if is_float(element) else "integer"
+        for monoid in MONOIDS_OF[kind]:
+            neutral = _literal(MONOIDS[monoid].identity([element])[0], element)
+            conditions = type in CONDITION_TYPES and monoid in CONDITION_MONOIDS
+            for name, lines, over in _elements(type, kind, neutral, conditions):
+                texts[f"{monoid} of {name}, {type}"] = _reduction(type, monoid, lines, over)
+            texts[f"{monoid} along an expanded axis, {type}"] = _expanded(type, monoid)
+            texts[f"{monoid} in a loop, {type}"] = _loop(type, monoid)
+        for mask in ("true", "false"):
+            texts[f"accesses under {mask}, {type}"] = _accesses(type, mask)
+            texts[f"tile accesses under {mask}, {type}"] = _tile_accesses(type, mask)
+        texts[f"a choice of a masked load, {type}"] = _masked_choice(type, f"uop.where %m_i, %v, %zero : {type}")
+        texts[f"a choice of a masked sum, {type}"] = _masked_choice(
+            type, f"uop.{'or' if kind == 'bool' else 'add'} %v, %zero : {type}", f"uop.where %m_i, %s, %zero : {type}"
+        )
+    texts["a conjunction with a masked load"] = _masked_choice("i1", "uop.and %m_i, %v : i1")
+    return texts
+
+
+def _literal(number: Number, element: Attribute) -> str:
+    if is_bool(element):
+        return "true" if number else "false"
+    if is_float(element):
+        if number in (inf, -inf):
+            bits = {"f32": ("0x7F800000", "0xFF800000"), "f64": ("0x7FF0000000000000", "0xFFF0000000000000")}
+            return bits[str(element)][number < 0]
+        return f"{float(number):e}"
+    return str(number)
+
+
+def _typed(number: str, type: str) -> str:
+    return number if type == "i1" else f"{number} : {type}"
+
+
+Snippet = tuple[str, Sequence[str], Sequence[str]]
+"""A name, the lines that compute %e, and the ranges over which it is combined."""
+
+
+def _elements(type: str, kind: str, neutral: str, conditions: bool) -> Iterator[Snippet]:
+    """What reductions combine."""
+    y = f"%y_i = uop.load %y[%i] : memref<4x{type}>"
+    x = f"%x_ik = uop.load %x[%i, %k] : memref<4x6x{type}>"
+    mask = "%m_i = uop.load %m[%i] : memref<4xi1>"
+    identity = f"%neutral = uop.const {_typed(neutral, type)}"
+    yield "nothing", [f"%e = uop.load %y[%i] : memref<4x{type}>"], ["%none"]
+    yield "an invariant", [f"%e = uop.load %y[%i] : memref<4x{type}>"], ["%k"]
+    yield "an invariant over two", [f"%e = uop.load %x[%i, %k] : memref<4x6x{type}>"], ["%k", "%k1"]
+    yield "a masked element", [x, mask, identity, f"%e = uop.where %m_i, %x_ik, %neutral : {type}"], ["%k"]
+    for order in ("%y_i, %x_ik", "%x_ik, %y_i"):
+        for op in {"bool": ("and", "or")}.get(kind, ("mul", "add", "sub")):
+            yield f"{op} {order}", [y, x, f"%e = uop.{op} {order} : {type}"], ["%k"]
+    if kind != "bool":
+        yield "a negation", [x, f"%e = uop.neg %x_ik : {type}"], ["%k"]
+    if conditions:
+        yield from _conditions(type, x, y, identity)
+
+
+def _conditions(type: str, x: str, y: str, identity: str) -> Iterator[Snippet]:
+    """Elements that depend on the position."""
+    position = ["%p_i = uop.load %p[%i] : memref<4xi32>", "%q = uop.cast %p_i : i32 -> index"]
+    narrow = ["%k32 = uop.cast %k : index -> i32", "%one = uop.const 1 : index", "%next = uop.add %k, %one : index"]
+    compares = [f"%c = uop.{op} {order} : index" for op in COMPARES for order in ("%k, %q", "%q, %k")]
+    compares += [f"%c = uop.{op} {order} : i32" for op in COMPARES for order in ("%k32, %p_i", "%p_i, %k32")]
+    compares += [f"%c = uop.{op} %next, %q : index" for op in COMPARES]
+    for compare in compares:
+        condition = [*position, *narrow, compare]
+        yield f"an element where {compare}", [*condition, x, identity, _where(type, "%c", "%x_ik")], ["%k"]
+        yield f"an invariant where {compare}", [*condition, y, identity, _where(type, "%c", "%y_i")], ["%k"]
+        two = "true" if type == "i1" else "2.0" if type.startswith("f") else "2"
+        one = f"%one_t = uop.const {_typed(two, type)}"
+        yield f"a number where {compare}", [*condition, one, identity, _where(type, "%c", "%one_t")], ["%k", "%k1"]
+        if type != "i1":
+            yield f"a cast of {compare}", [*condition, f"%e = uop.cast %c : i1 -> {type}"], ["%k"]
+    both = [*position, *narrow, "%c0 = uop.ge %k, %q : index", "%three = uop.const 3 : index"]
+    both += ["%c1 = uop.lt %k, %three : index", "%c = uop.and %c0, %c1 : i1"]
+    masked = [*both[:-1], "%m_i = uop.load %m[%i] : memref<4xi1>", "%c2 = uop.and %c0, %m_i : i1"]
+    masked += ["%c = uop.and %c2, %c1 : i1"]
+    for name, lines in (("two conditions", both), ("three conditions", masked)):
+        yield f"an element under {name}", [*lines, x, identity, _where(type, "%c", "%x_ik")], ["%k"]
+        yield f"an invariant under {name}", [*lines, y, identity, _where(type, "%c", "%y_i")], ["%k"]
+
+
+COMPARES = ("eq", "ne", "lt", "le", "gt", "ge")
+
+
+def _where(type: str, condition: str, value: str) -> str:
+    return f"%e = uop.where {condition}, {value}, %neutral : {type}"
+
+
+def _reduction(type: str, monoid: str, lines: Sequence[str], over: Sequence[str]) -> str:
+    ranges = {"%k": "%k = uop.range k = 6", "%k1": "%k1 = uop.range k1 = 3", "%none": "%none = uop.range k = 0"}
+    body = "\n  ".join((*(ranges[name] for name in over), *lines))
+    return f"""
+uop.kernel @k(%out: memref<4x{type}>, %x: memref<4x6x{type}>, %y: memref<4x{type}>, %m: memref<4xi1>,
+    %p: memref<4xi32>) {{
+  %i = uop.range i = 4
+  {body}
+  %r = uop.reduce {monoid} %e over {", ".join(over)} : {type}
+  uop.store %r, %out[%i] : memref<4x{type}>
+}}"""
+
+
+def _expanded(type: str, monoid: str) -> str:
+    return f"""
+uop.kernel @k(%x: tensor<4x1x3x{type}>) -> (tensor<4x1x1x{type}>) {{
+  %0 = uop.expand %x : tensor<4x1x3x{type}> -> tensor<4x6x3x{type}>
+  %1 = uop.reduce_axis {monoid} %0 axes [1, 2] : (tensor<4x6x3x{type}>) -> tensor<4x1x1x{type}>
+  uop.yield %1 : tensor<4x1x1x{type}>
+}}"""
+
+
+def _loop(type: str, monoid: str) -> str:
+    return f"""
+uop.kernel @k(%out: memref<4x{type}>, %y: memref<4x{type}>) {{
+  loop.for %i (i = 4 parallel) {{
+    %e = uop.load %y[%i] : memref<4x{type}>
+    %r = loop.reduce %k (k = 6) {monoid} : {type} {{
+      loop.yield %e : {type}
+    }}
+    uop.store %r, %out[%i] : memref<4x{type}>
+  }}
+}}"""
+
+
+def _accesses(type: str, mask: str) -> str:
+    return f"""
+uop.kernel @k(%out: memref<4x{type}>, %x: memref<4x{type}>, %y: memref<4x{type}>) {{
+  %i = uop.range i = 4
+  %c = uop.const {mask}
+  %0 = uop.load %x[%i] mask %c : memref<4x{type}>
+  {"" if mask == "true" else f"uop.store %0, %out[%i] : memref<4x{type}>"}
+  uop.store %0, %out[%i] mask %c : memref<4x{type}>
+}}"""
+
+
+def _tile_accesses(type: str, mask: str) -> str:
+    return f"""
+uop.kernel @k(%out: memref<4x{type}>, %x: memref<4x{type}>) schedule #tile.schedule<i = 4 thread> {{
+  %i = tile.axis i = 4 thread : index
+  %c = uop.const {mask}
+  %0 = tile.read %x[%i] mask %c : memref<4x{type}>(index) -> {type}
+  {"" if mask == "true" else f"tile.write %0, %out[%i] : {type} -> memref<4x{type}>(index)"}
+  tile.write %0, %out[%i] mask %c : {type} -> memref<4x{type}>(index)
+}}"""
+
+
+def _masked_choice(type: str, *steps: str) -> str:
+    names = ["%s", "%t"]
+    body = "\n  ".join(f"{name} = {step}" for name, step in zip(names, steps, strict=False))
+    zero = _typed("false" if type == "i1" else "0.0" if type.startswith("f") else "0", type)
+    return f"""
+uop.kernel @k(%out: memref<4x{type}>, %x: memref<4x{type}>, %m: memref<4xi1>, %n: memref<4xi1>) {{
+  %i = uop.range i = 4
+  %m_i = uop.load %m[%i] : memref<4xi1>
+  %n_i = uop.load %n[%i] : memref<4xi1>
+  %both = uop.and %m_i, %n_i : i1
+  %zero = uop.const {zero}
+  %v = uop.load %x[%i] mask %both : memref<4x{type}>
+  {body}
+  uop.store {names[len(steps) - 1]}, %out[%i] : memref<4x{type}>
+}}"""
+
+
+def parse(text: str) -> ModuleOp:
+    return Parser(_context(), text).parse_module()
+
+
+def kernel_of(module: ModuleOp) -> KernelOp:
+    (kernel,) = module.ops
+    assert isinstance(kernel, KernelOp)
+    return kernel
+
+
+@cache
+def _context() -> Context:
+    context = Context()
+    for name, factory in get_all_dialects().items():
+        context.register_dialect(name, factory)
+    return context
