@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 
 from ..dialects import gpu_kernel, loop, tile
 from ..dialects.monoids import MonoidAttr
-from ..dialects.types import element_of, shape_of
+from ..dialects.types import element_of, index, shape_of
 from ..dialects.uop import (
     ALU_OPS,
     BitcastOp,
@@ -37,6 +37,9 @@ from .interval_arithmetic import Transfer as Arithmetic
 
 Transfer = Callable[[Operation, Sequence[Interval]], Interval | None]
 """From an op and its operands' intervals to its first result's interval; None where nothing is known."""
+
+
+_INDEX = whole(index)
 
 
 class IntervalAnalysis:
@@ -72,11 +75,11 @@ class IntervalAnalysis:
         stack = [value]
         while stack:
             current = stack[-1]
-            limits = whole(element_of(current.type))
+            # Most are indices. Classes are compared, here and below: isinstance asks abstract classes.
+            limits = _INDEX if type(current.type) is IndexType else whole(element_of(current.type))
             result = limits
             if limits is not None:
                 owner = current.owner
-                # Classes are compared, here and below: isinstance asks abstract classes.
                 if type(owner) is Block:
                     result = self._of_argument(owner, current, stack)
                 else:

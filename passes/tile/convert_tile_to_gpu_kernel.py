@@ -103,7 +103,7 @@ def _lower_kernel(kernel: KernelOp, arch: gpu_kernel.Architecture, outputs: int)
         block=grid.threads,
         arch=arch.name,
     )
-    lowered.properties["index_bits"] = IntegerAttr(index_bits(lowered), i64)
+    lowered.properties["index_bits"] = IntegerAttr(index_bits(lowered, indices.intervals), i64)
     lowered.location = kernel.location
     lowered.attributes.update(kernel.attributes)
     if lowered.shared_bytes > arch.static_shared_bytes:

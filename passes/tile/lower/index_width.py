@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects.gpu_kernel import AsyncCopyOp, AtomicOp, ForOp, KernelOp, LdmatrixOp, LoadOp, StoreOp
-from ....dialects.types import element_count, index, shape_of
+from ....dialects.types import element_count, shape_of
 from ....dialects.uop import AddOp, CastOp, MulOp, NegOp, SubOp, WhereOp
 from ....rewriting.interval_arithmetic import Interval
 from ....rewriting.intervals import IntervalAnalysis
@@ -18,25 +19,26 @@ _LINEAR = (AddOp, SubOp, MulOp, NegOp, WhereOp)
 """Ops whose result, modulo 2³², follows from what their operands are modulo 2³²."""
 
 
-def index_bits(kernel: KernelOp) -> int:
-    """32 where every index of the kernel is proved to fit, else 64.
+def index_bits(kernel: KernelOp, intervals: IntervalAnalysis | None = None) -> int:
+    """32 where every index of the kernel is proved to fit, else 64. intervals: what is known already.
 
     An index made of data, as in an embedding, is in range where it is used, by PyTorch's contract or by a mask; so 32
     bits of it will do as long as it is only multiplied, added and used as a place.
     """
     if any(element_count(shape_of(argument.type)) > _NARROW.high for argument in kernel.body.block.args):
         return 64
-    intervals = IntervalAnalysis()
+    intervals = intervals or IntervalAnalysis()
     of_data: set[SSAValue] = set()
     for op in kernel.body.walk():
-        if isinstance(op, ForOp) and op.end.value.data - 1 + op.step.value.data > _NARROW.high:
+        cls = type(op)
+        if cls is ForOp and isinstance(op, ForOp) and op.end.value.data - 1 + op.step.value.data > _NARROW.high:
             return 64  # what the index is after the last step
         for value in _indices(op):
             interval = intervals.of(value)
             assert interval is not None, "an index has an interval"
             if _NARROW.contains(interval):
                 continue
-            if isinstance(op, CastOp | LoadOp) or (isinstance(op, _LINEAR) and not of_data.isdisjoint(op.operands)):
+            if cls in (CastOp, LoadOp) or (cls in _LINEAR and not of_data.isdisjoint(op.operands)):
                 of_data.add(value)
             if value not in of_data or not all(_takes_residues(use.operation, value) for use in value.uses):
                 return 64
@@ -45,10 +47,12 @@ def index_bits(kernel: KernelOp) -> int:
 
 def _indices(op: Operation) -> Iterator[SSAValue]:
     """The indices that an op gives, and its regions take."""
-    arguments = (argument for region in op.regions for block in region.blocks for argument in block.args)
-    for value in (*op.results, *arguments):
-        if value.type == index:
-            yield value
+    for result in op.results:
+        if type(result.type) is IndexType:
+            yield result
+    for region in op.regions:
+        for block in region.blocks:
+            yield from (argument for argument in block.args if type(argument.type) is IndexType)
 
 
 def _takes_residues(user: Operation, value: SSAValue) -> bool:

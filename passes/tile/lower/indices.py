@@ -33,7 +33,7 @@ class Indices:
 
     def __init__(self, root: Scope):
         self.root = root
-        self._intervals = IntervalAnalysis()
+        self.intervals = IntervalAnalysis()
         self._serials: dict[SSAValue, int] = {}
         self._constants: dict[int, SSAValue] = {}
 
@@ -47,19 +47,21 @@ class Indices:
         if value not in self._serials:
             self._serials[value] = len(self._serials)
             if known is not None:
-                self._intervals.assume(value, known)
+                self.intervals.assume(value, known)
         interval = self._interval(value)
         return LinearForm({}, interval.low) if interval.is_single else LinearForm({value: 1})
 
     def bounds(self, form: LinearForm) -> Interval:
         """The least and the greatest value, each leaf taking all of its own."""
-        total = Interval(form.constant, form.constant)
+        low = high = form.constant
         for leaf, coefficient in form.terms.items():
-            total += self._interval(leaf) * coefficient
-        return total
+            known = self._interval(leaf)
+            ends = (known.low, known.high) if coefficient > 0 else (known.high, known.low)
+            low, high = low + coefficient * ends[0], high + coefficient * ends[1]
+        return Interval(low, high)
 
     def _interval(self, value: SSAValue) -> Interval:
-        interval = self._intervals.of(value)
+        interval = self.intervals.of(value)
         assert interval is not None, "an index has an interval"
         return interval
 
