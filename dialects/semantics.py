@@ -524,7 +524,10 @@ def _rows() -> list[Semantics]:
             "integer",
             "x · 2ʸ, wrapping; 0 where y is not in [0, bits)",
             _shift_left,
-            {"int": "({U}){1} < sizeof({T}) * 8 ? ({T})(({U}){0} << {1}) : ({T})0"},
+            {
+                "int": "({U}){1} < sizeof({T}) * 8 ? ({T})(({U}){0} << {1}) : ({T})0",
+                "index": "{0} << {1}",  # gpu-kernel-check refuses other counts
+            },
             smt=smt.shl,
         ),
         Semantics(
@@ -533,7 +536,10 @@ def _rows() -> list[Semantics]:
             "integer",
             "⌊x ÷ 2ʸ⌋; −1 or 0 where y is not in [0, bits)",
             _shift_right,
-            {"int": "({U}){1} < sizeof({T}) * 8 ? ({T})({0} >> {1}) : ({T})({0} < 0 ? -1 : 0)"},
+            {
+                "int": "({U}){1} < sizeof({T}) * 8 ? ({T})({0} >> {1}) : ({T})({0} < 0 ? -1 : 0)",
+                "index": "{0} >> {1}",  # gpu-kernel-check refuses other counts
+            },
             smt=smt.shr,
         ),
         compare("eq", "==", "x = y", True),

@@ -13,6 +13,7 @@ PASSES: dict[str, tuple[str, str]] = {
     "convert-torch-to-uop": ("torch", "ConvertTorchToUopPass"),
     "convert-uop-to-loop": ("uop", "ConvertUOpToLoopPass"),
     "gpu-kernel-check": ("gpu_kernel", "GPUKernelCheckPass"),
+    "gpu-kernel-strength-reduce": ("gpu_kernel", "GPUKernelStrengthReducePass"),
     "tile-drop-masks": ("tile", "TileDropMasksPass"),
     "tile-stage": ("tile", "TileStagePass"),
     "tile-vectorize": ("tile", "TileVectorizePass"),

@@ -63,7 +63,14 @@ STAGES: tuple[Stage, ...] = (
             Step("tile-vectorize"),
         ),
     ),
-    Stage("gpu-kernel", (Step("convert-tile-to-gpu-kernel", ("arch",)), Step("gpu-kernel-check"))),
+    Stage(
+        "gpu-kernel",
+        (
+            Step("convert-tile-to-gpu-kernel", ("arch",)),
+            Step("gpu-kernel-check"),
+            Step("gpu-kernel-strength-reduce"),
+        ),
+    ),
 )
 
 

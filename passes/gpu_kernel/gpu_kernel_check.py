@@ -5,17 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import IndexType, ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from ...dialects import gpu_kernel
 from ...dialects.types import byte_width, element_of, is_vector, packed_strides
+from ...dialects.uop import ALU_OPS
 from ...rewriting.accesses import Access, accesses_of
 from ...rewriting.congruences import constant
 from ...rewriting.diagnostics import PassError
 from ...rewriting.linear import LinearForm
 from ...rewriting.ranges import RangeAnalysis
+
+_SHIFTS = ALU_OPS["shl"], ALU_OPS["shr"]
 
 ALIGNMENT = 16
 """Bytes; buffers and arrays begin at multiples of it, and no instruction asks for more."""
@@ -28,6 +31,8 @@ class GPUKernelCheckPass(ModulePass):
     A vector load or store, an asynchronous copy and ldmatrix move bytes from a multiple of their size, or fault. That
     the place is one follows from what its index is modulo the vector's width (rewriting/ranges.py).
 
+    An index is shifted by 0 to 31 (C leaves other counts open).
+
     Changes nothing. Leaves alone accesses of one element. Whether accesses stay inside their buffers is
     `uop-opt --check-bounds`.
     """
@@ -39,7 +44,9 @@ class GPUKernelCheckPass(ModulePass):
             if isinstance(kernel, gpu_kernel.KernelOp):
                 ranges = RangeAnalysis()
                 for inner in kernel.body.walk():
-                    if _moves_a_vector(inner):
+                    if type(inner) in _SHIFTS:
+                        _check_shift(inner, ranges)
+                    elif _moves_a_vector(inner):
                         for access in accesses_of(inner):
                             _check_alignment(access, ranges)
 
@@ -52,6 +59,17 @@ def _moves_a_vector(op: Operation) -> bool:
     if cls is gpu_kernel.StoreOp:
         return is_vector(op.operands[0].type)
     return cls in (gpu_kernel.AsyncCopyOp, gpu_kernel.LdmatrixOp)
+
+
+def _check_shift(op: Operation, ranges: RangeAnalysis) -> None:
+    count = ranges.of(op.operands[1])
+    if not isinstance(op.operands[1].type, IndexType) or (count is not None and count.min >= 0 and count.max < 32):
+        return
+    raise PassError(
+        f"{op.name} shifts an index by a count that is not proved to be in [0, 32)",
+        op,
+        "C leaves that open: clamp the count, or multiply or divide instead",
+    )
 
 
 def _check_alignment(access: Access, ranges: RangeAnalysis) -> None:

@@ -44,6 +44,7 @@ from uop.dialects.types import (
     with_shape,
 )
 from uop.dialects.uop import AluOp, CastOp, MovementOp
+from uop.passes.gpu_kernel.gpu_kernel_strength_reduce import STRENGTH
 from uop.passes.uop.rules import MASKS, POSITIONS, REDUCTIONS, SIMPLIFY
 from uop.passes.uop.rules.casts import is_same_type
 from uop.passes.uop.rules.folding import INTEGER_FUNCTIONS, evaluate_constant
@@ -440,7 +441,7 @@ def same_bits(x: Array, y: Array) -> Array:
 ON_KERNELS = {*MASKS, *REDUCTIONS, *POSITIONS}
 """Rules that test_reduction_rules.py and the lit tests check, on kernels."""
 
-CHECKED = [rule for rule in SIMPLIFY if rule not in ON_KERNELS]
+CHECKED = [rule for rule in (*SIMPLIFY, *STRENGTH) if rule not in ON_KERNELS]
 
 
 @pytest.mark.parametrize("rule", CHECKED, ids=str)
