@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from ...dialects.tile import ReadOp, WriteOp
 from ...dialects.types import shape_of
 from ...dialects.uop import KernelOp
-from ...rewriting.effects import is_removable
 from .tile_builder import TileBuilder
 
 
@@ -66,17 +65,3 @@ def replace_access(
         old.replace_all_uses_with(result)
     access.parent.erase_op(access)
     return new
-
-
-def erase_unused(block: Block) -> None:
-    """Erase ops, in the block and inside its ops, that only compute what nobody uses."""
-    for op in reversed(list(block.ops)):
-        for region in op.regions:
-            for inner in region.blocks:
-                erase_unused(inner)
-        if is_removable(type(op)) and not _is_used(op):
-            block.erase_op(op)
-
-
-def _is_used(op: Operation) -> bool:
-    return any(result.first_use is not None for result in op.results)

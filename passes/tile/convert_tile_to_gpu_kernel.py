@@ -15,13 +15,13 @@ from ...dialects.loop import ForOp, YieldOp
 from ...dialects.tile import AxisOp, MmaOp, ReadOp, ReduceAcrossOp, StageOp, WriteOp
 from ...dialects.types import element_count, is_memref, shape_of
 from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, ExpandOp, KernelOp, LaunchOp, ReduceAxisOp
+from ...rewriting.dead import erase_unused
 from ...rewriting.diagnostics import PassError
-from ...rewriting.effects import is_pure
+from ...rewriting.index_width import index_bits
 from ...rewriting.locations import UNKNOWN
 from .lower.accesses import lower_read, lower_write
 from .lower.barriers import BarrierPlan
 from .lower.grid import Grid
-from .lower.index_width import index_bits
 from .lower.indices import Indices
 from .lower.loops import lower_loop
 from .lower.lowering import Lowering, flat_type
@@ -93,7 +93,7 @@ def _lower_kernel(kernel: KernelOp, arch: gpu_kernel.Architecture, outputs: int)
             _lower_axis(lowering, axis)
     lowering.barriers = BarrierPlan(kernel.body.block, partial(uses_shared_memory, grid)).ops
     _lower_block(lowering, root, kernel.body.block)
-    _erase_unused(block)
+    erase_unused(block)
 
     lowered = gpu_kernel.KernelOp.of(
         kernel.sym_name.data,
@@ -125,14 +125,6 @@ def _output_count(kernel: KernelOp, launch: LaunchOp | None) -> int:
         return len(launch.results)
     written = {op.buffer for op in kernel.body.walk() if isinstance(op, WriteOp)}
     return max((argument.index + 1 for argument in kernel.body.block.args if argument in written), default=0)
-
-
-def _erase_unused(block: Block) -> None:
-    """Remove constants and parts of thread numbers that nothing has asked for."""
-    for op in reversed(block.ops):
-        if is_pure(type(op)) and all(result.first_use is None for result in op.results):
-            op.detach()
-            op.erase()
 
 
 def _lower_axis(lowering: Lowering, op: AxisOp) -> None:

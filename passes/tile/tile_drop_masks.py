@@ -27,7 +27,12 @@ from ...dialects.uop import (
     OrOp,
     WhereOp,
 )
-from .accesses import accesses_of, erase_unused, kernels_of, replace_access
+from ...rewriting.dead import erase_unused
+from ...rewriting.driver import Order, rewrite
+from ...rewriting.patterns import variables
+from ...rewriting.rules import Rules
+from ...rewriting.vocabulary import where
+from .accesses import accesses_of, kernels_of, replace_access
 from .linear import always_holds, conjuncts, unexpanded
 
 
@@ -50,11 +55,7 @@ class TileDropMasksPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for kernel in kernels_of(op):
             _drop_proved(kernel)
-            for where in [o for o in kernel.body.walk() if isinstance(o, WhereOp)]:
-                if _changes_nothing(where):
-                    where.result.replace_all_uses_with(where.operands[1])
-                    where.detach()
-                    where.erase()
+            rewrite(kernel, DROPPED, order=Order.ONE_SWEEP)
             erase_unused(kernel.body.block)
 
 
@@ -69,8 +70,9 @@ def _drop_proved(kernel: KernelOp) -> None:
             replace_access(access, conditions=open_conditions)
 
 
-def _changes_nothing(where: AluOp) -> bool:
-    condition, value, otherwise = where.operands
+def changes_nothing(op: AluOp) -> bool:
+    """Whether a choice gives its second operand whatever its condition is."""
+    condition, value, otherwise = op.operands
     for one in conjuncts(condition):
         if always_holds(one):
             continue
@@ -79,6 +81,11 @@ def _changes_nothing(where: AluOp) -> bool:
         if x is None or y is None or x.tobytes() != y.tobytes():
             return False
     return True
+
+
+x, y = variables("x y")
+DROPPED = Rules(where[..., x, y].when(changes_nothing) >> x)
+"""Choices that are none; in one sweep, for each is found out by evaluating all that it depends on."""
 
 
 Known = Any

@@ -17,10 +17,11 @@ from ...dialects.schedule import Staging
 from ...dialects.tile import AxisOp, ReadOp, StageOp
 from ...dialects.types import byte_width, element_of, index, shape_of
 from ...dialects.uop import KernelOp
+from ...rewriting.dead import erase_unused
 from ...rewriting.diagnostics import PassError, emit_remark
 from ...rewriting.linear import LinearForm
 from ...rewriting.locations import fuse_locations
-from .accesses import accesses_of, erase_unused, kernels_of, replace_access
+from .accesses import accesses_of, kernels_of, replace_access
 from .linear import bounds_of, conjuncts, linear_form, negative_form
 from .tile_builder import TileBuilder
 

@@ -10,11 +10,11 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, BlockArgument, OpResult, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.traits import Pure
 
 from ...dialects.torch import AtenOp
 from ...dialects.types import element_of, is_element_type, shape_of
 from ...rewriting.builder import Builder
+from ...rewriting.dead import erase_unused
 from ...rewriting.diagnostics import PassError, emit_remark
 from ...rewriting.locations import source_lines
 from .lowerings import LOWERINGS, Unsupported
@@ -77,7 +77,7 @@ def convert_block(block: Block, function: StringAttr) -> None:
         count = "1 operation" if len(refusals) == 1 else f"{len(refusals)} operations"
         listing = "".join(f"\n  {refusal}" for refusal in refusals)
         raise PassError(f"cannot lower {count} of @{function.data}:{listing}", refusals[0].op)
-    _erase_unused(block)
+    erase_unused(block, also=(AtenOp,))
 
 
 def lower(builder: Builder, call: AtenOp) -> None:
@@ -126,10 +126,3 @@ def _advice(overload: str) -> str:
     if near:
         return f"there is one for `{near[0]}`"
     return "write it with other operations, or add a lowering to passes/torch/lowerings"
-
-
-def _erase_unused(block: Block) -> None:
-    """Erase ATen ops, which have been replaced, and pure ops that nothing uses."""
-    for op in reversed(list(block.ops)):
-        if (isinstance(op, AtenOp) or op.has_trait(Pure)) and not any(result.uses for result in op.results):
-            block.erase_op(op)
