@@ -18,6 +18,8 @@ from ..dialects import gpu_kernel, loop, tile
 from ..dialects.uop import KernelOp, RangeOp
 from .accesses import Access, Condition, walk_accesses
 from .bounds_solver import BoundsSolver, Origin, origins_of
+from .diagnostics import PassError
+from .index_width import index_bits
 from .interval_arithmetic import Interval
 from .linear import LinearForm
 from .ranges import RangeAnalysis, atoms_of
@@ -88,6 +90,8 @@ def check_bounds(module: ModuleOp) -> list[Finding]:
     """One finding for each dimension of each access of the kernels of a module, in order.
 
     Needs z3 (`pip install uop[prove]`) where ranges do not prove an access; raises `MissingSolverError` without it.
+    Proofs are of indices that do not wrap around; raises `PassError` for a kernel that has 32-bit indices without
+    all being proved to fit.
     """
     return [
         finding
@@ -99,9 +103,16 @@ def check_bounds(module: ModuleOp) -> list[Finding]:
 
 def check_kernel(kernel: KernelOp | gpu_kernel.KernelOp) -> Iterator[Finding]:
     """The findings of one kernel."""
-    if isinstance(kernel, gpu_kernel.KernelOp) and 0 in kernel.grid_shape:
-        return
     prover = _Prover()
+    if isinstance(kernel, gpu_kernel.KernelOp):
+        if 0 in kernel.grid_shape:
+            return
+        if kernel.index_bits.value.data < index_bits(kernel, prover.ranges.intervals):
+            raise PassError(
+                f"kernel @{kernel.sym_name.data} has 32-bit indices, and not all are proved to fit",
+                kernel,
+                "give it index_bits 64",
+            )
     for access in walk_accesses(kernel):
         for dimension in range(len(access.extents)):
             yield prover.check(access, dimension)

@@ -78,13 +78,13 @@ class RangeAnalysis:
     ) -> None:
         self._assumed = dict(assumed or {})
         self._everywhere = everywhere
-        self._intervals = IntervalAnalysis(self._assumed, everywhere and everywhere._intervals)
+        self.intervals = IntervalAnalysis(self._assumed, everywhere and everywhere.intervals)
         self._congruences: dict[SSAValue, Congruence] = {}
         self._forms: dict[SSAValue, LinearForm] = {}
 
     def of(self, value: SSAValue) -> Range | None:
         """The range of a value; None for floats."""
-        interval = self._intervals.of(value)
+        interval = self.intervals.of(value)
         if interval is None:
             return None
         congruence = self.congruence(value)
@@ -94,12 +94,12 @@ class RangeAnalysis:
 
     def interval(self, value: SSAValue) -> Interval | None:
         """The least and the greatest number; None for floats. Cheaper than `of`, which may know tighter ends."""
-        return self._intervals.of(value)
+        return self.intervals.of(value)
 
     def assume(self, value: SSAValue, interval: Interval) -> None:
         """Take for granted that a value, of which nothing has been asked yet, is in the interval."""
         self._assumed[value] = interval
-        self._intervals.assume(value, interval)
+        self.intervals.assume(value, interval)
 
     def congruence(self, value: SSAValue) -> Congruence:
         """What the value is modulo some number; of floats, nothing is known."""
@@ -109,7 +109,7 @@ class RangeAnalysis:
             current = stack[-1]
             if current not in known:
                 is_linear = type(current.owner) in _LINEAR and current.type == index
-                interval = _UNKNOWN if is_linear else self._intervals.of(current)
+                interval = _UNKNOWN if is_linear else self.intervals.of(current)
                 if interval is None:
                     known[current] = ANYTHING
                 elif interval.is_single:
@@ -147,7 +147,7 @@ class RangeAnalysis:
                 assert limits is not None
                 result = constant(limits.low + limits.high) + -result
         else:
-            intervals = [self._intervals.of(operand) for operand in inputs]
+            intervals = [self.intervals.of(operand) for operand in inputs]
             numbers = [interval for interval in intervals if interval is not None]
             if len(numbers) < len(intervals):
                 return ANYTHING
@@ -167,7 +167,7 @@ class RangeAnalysis:
         limits = whole(element)
         if limits is None:
             return False
-        operands = [self._intervals.of(operand) for operand in op.operands]
+        operands = [self.intervals.of(operand) for operand in op.operands]
         numbers = [operand for operand in operands if operand is not None]
         if len(numbers) < len(operands):
             return False

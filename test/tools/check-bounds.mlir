@@ -157,3 +157,16 @@ uop.kernel @empty(%out: memref<0xf32>) {
     uop.store %v, %out[%i] : memref<0xf32>
   }
 }
+
+// -----
+
+// The proofs are of indices that do not wrap around: 2³¹ is one more than 32 bits hold.
+// expected-error@below {{kernel @narrow has 32-bit indices, and not all are proved to fit}}
+gpu_kernel.kernel @narrow(%out : memref<64xf32>) outputs 1 grid [2, 1, 1] block 1 arch "sm_90" index_bits 32 {
+  %block = gpu_kernel.block_id x
+  %c = uop.const 2147483648 : index
+  %0 = uop.mul %block, %c : index
+  %1 = uop.floordiv %0, %c : index
+  %v = uop.const 1.0 : f32
+  gpu_kernel.store %v, %out[%1] : f32 -> memref<64xf32>
+}

@@ -8,7 +8,7 @@ from xdsl.parser import Parser
 
 from uop.dialects import gpu_kernel
 from uop.frontends.capture import capture_expression
-from uop.passes.tile.lower.index_width import index_bits
+from uop.rewriting.index_width import index_bits
 from uop.tools.compilation import compile_stages
 from uop.tools.pipelines import CompileOptions
 from uop.tools.universe import UOP_UNIVERSE

@@ -93,3 +93,19 @@ gpu_kernel.kernel @misaligned_matrix(%x : memref<128xf16>) outputs 0 grid [1, 1,
   // expected-error@below {{reads 8 elements of %s at 4 * lane, which is not proved to be a multiple of 8}}
   %v = gpu_kernel.ldmatrix %s[%0] : memref<132xf16, "shared"> -> vector<8xf16>
 }
+
+// -----
+
+// An index is shifted by less than 32: C leaves other counts open.
+gpu_kernel.kernel @shift(%out : memref<64xi32>, %x : memref<64xi64>) outputs 1 grid [1, 1, 1] block 32 arch "sm_90" index_bits 64 {
+  %tid = gpu_kernel.thread_id
+  %0 = gpu_kernel.load %x[%tid] : memref<64xi64> -> i64
+  %count = uop.cast %0 : i64 -> index
+  %c5 = uop.const 5 : index
+  %1 = uop.shr %tid, %c5 : index
+  // expected-error@below {{uop.shr shifts an index by a count that is not proved to be in [0, 32)}}
+  %2 = uop.shr %tid, %count : index
+  %3 = uop.add %1, %2 : index
+  %4 = uop.cast %3 : index -> i32
+  gpu_kernel.store %4, %out[%tid] : i32 -> memref<64xi32>
+}

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Operation, SSAValue
 
-from ....dialects.gpu_kernel import AsyncCopyOp, AtomicOp, ForOp, KernelOp, LdmatrixOp, LoadOp, StoreOp
-from ....dialects.types import element_count, shape_of
-from ....dialects.uop import AddOp, CastOp, MulOp, NegOp, SubOp, WhereOp
-from ....rewriting.interval_arithmetic import Interval
-from ....rewriting.intervals import IntervalAnalysis
+from ..dialects.gpu_kernel import AsyncCopyOp, AtomicOp, ForOp, KernelOp, LdmatrixOp, LoadOp, StoreOp
+from ..dialects.types import element_count, shape_of
+from ..dialects.uop import AddOp, CastOp, MulOp, NegOp, SubOp, WhereOp
+from .interval_arithmetic import Interval
+from .intervals import IntervalAnalysis
 
 _NARROW = Interval(-(2**31), 2**31 - 1)
 
