@@ -61,11 +61,6 @@ class RewriteStatistics:
         self.removed += other.removed
         return self
 
-    def lines(self) -> list[str]:
-        """A line for each rule that fired, the most frequent first."""
-        counts = sorted(self.fired.items(), key=lambda item: -item[1])
-        return [f"{count:6} {rule}" for rule, count in counts]
-
 
 class RewriteBuilder(Builder):
     """The builder of replacements: inserts before the matched op, and knows what was built before in front of

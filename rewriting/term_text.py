@@ -29,16 +29,18 @@ def term_depth(operand: Operand | None) -> int:
 def op_text(op: Operation, depth: int, inside: Collection[Operation] = ()) -> str:
     """`add(%x, 1)`: an op, and what it is computed from, so many ops deep and wherever an op is one of `inside`.
 
+    Below, names stand for values; those that have none are shown with what they are computed from in turn.
+
     Properties of ops that are no arithmetic follow the operands: `reduce_axis(%x, monoid=add, axes=(2,))`.
     """
-    parts = [_text(operand, depth - 1, inside, MAX_DEPTH) for operand in op.operands]
+    parts = [_text(operand, depth, inside, MAX_DEPTH) for operand in op.operands]
     parts += _properties(op)
     return f"{_name(op)}({', '.join(parts)})"
 
 
 def value_text(value: SSAValue, inside: Collection[Operation] = ()) -> str:
     """A value: its number or its name, or the op that gives it, expanded where it is one of `inside`."""
-    return _text(value, 0, inside, MAX_DEPTH)
+    return _text(value, 1, inside, MAX_DEPTH)
 
 
 def _text(value: SSAValue, depth: int, inside: Collection[Operation], left: int) -> str:
@@ -48,9 +50,11 @@ def _text(value: SSAValue, depth: int, inside: Collection[Operation], left: int)
         return f"%{value.name_hint or f'arg{value.index}'}"
     if (number := number_of(owner)) is not None:
         return str(number).lower() if isinstance(number, bool) else str(number)
-    is_named_source = value.name_hint is not None and not owner.operands  # a range, a tile axis
-    if left > 0 and (depth > 0 or owner in inside) and not is_named_source:
-        parts = [_text(operand, depth - 1, inside, left - 1) for operand in owner.operands]
+    # The last level is there for values that have no name; a range or a tile axis has one, and nothing in it to see.
+    is_shown = owner in inside or depth > 1 or (depth == 1 and value.name_hint is None)
+    if left > 0 and is_shown and (owner.operands or value.name_hint is None):
+        below = depth if owner in inside else depth - 1
+        parts = [_text(operand, below, inside, left - 1) for operand in owner.operands]
         return f"{_name(owner)}({', '.join((*parts, *_properties(owner)))})"
     return f"{_name(owner)}(…)" if value.name_hint is None else f"%{value.name_hint}"
 
