@@ -127,7 +127,8 @@ class Encoding:
             if self.form.whole and is_integer(type) and not _holds(type, element):
                 term = self.reduced(term, type)
             return Value(term, type), meanings[0]
-        if row.smt is None or (self.form.whole and element not in (index, i1) and row.name in BITWISE):
+        is_on_bits = row.name in BITWISE and element != i1
+        if row.smt is None or (self.form.whole and is_on_bits and not _is_scaling(row.name, terms)):
             raise NotSymbolicError(op.name)
         term = row.smt(z3, self.meant(element), *terms)
         if self.form.whole and is_integer(type) and row.name in WRAPPING:

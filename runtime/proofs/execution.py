@@ -110,8 +110,12 @@ def _compare(instance: Instance, functions: tuple[FuncOp, FuncOp], inputs: Mappi
     if same.all():
         return None
     place = tuple(int(axis[0]) for axis in np.nonzero(~same))
-    values = [f"{name} = {array if instance.typing.moves else array[place]}" for name, array in inputs.items()]
+    values = [f"{name} = {_shown(instance, array, place)}" for name, array in inputs.items()]
     return f"{', '.join((str(instance), *values))}: {expected[place]} became {actual[place]}"
+
+
+def _shown(instance: Instance, array: Array, place: tuple[int, ...]) -> str:
+    return f"1 … {array.size} in order" if instance.typing.moves else str(array[place])
 
 
 def same_results(expected: Array, actual: Array) -> Array:
@@ -141,16 +145,15 @@ def _agree(assumes: frozenset[Assumption], arguments: Sequence[Array], expected:
 
 
 def _is_near(arguments: Sequence[Array], expected: Array, actual: Array) -> Array:
-    """Where results differ by what roundings of the inputs, and of what is as great as they are, can make; overflow is
-    one."""
+    """Where results differ by what roundings of the inputs, and of what is as great as they are, can make; of finite
+    inputs, also by overflow."""
     precision = np.finfo(expected.dtype).eps if expected.dtype != np.float32 else 2.0**-7  # bf16 is kept as float32
     scale = np.maximum(np.abs(expected).astype(np.float64), np.abs(actual).astype(np.float64))
+    finite = np.ones(expected.shape, bool)
     for argument in arguments:
-        if is_float_array(argument):
+        if argument.dtype.kind == "f":
+            finite &= np.isfinite(argument)
             scale = np.maximum(scale, np.abs(argument).astype(np.float64))
     near = np.abs(expected.astype(np.float64) - actual.astype(np.float64)) <= 16 * precision * scale
-    return near | ~np.isfinite(expected) | ~np.isfinite(actual)
-
-
-def is_float_array(array: Array) -> bool:
-    return array.dtype.kind == "f"
+    overflow = ~np.isfinite(expected) | ~np.isfinite(actual)
+    return finite & (near | overflow)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import product
+from math import prod
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp, TensorType
@@ -108,10 +109,10 @@ def holds_of_types(rule: Rule, typing: Typing) -> bool:
     """Whether the guards that are functions of values say yes to values of these types."""
     example = Instance(rule, typing, {name: _constants(type)[0] for name, type in typing.constants.items()})
     values: dict[str, Any] = {}
-    function, root = example.function(None, values)  # kept: the values live in it
+    _function, root = example.function(None, values)  # the values live in it
     values |= {"op": root.owner, "result": root}
     guards = [guard for guard in rule.guards if not isinstance(guard, Condition)]
-    return function is not None and all(guard(*(values[name] for name in parameters_of(guard))) for guard in guards)
+    return all(guard(*(values[name] for name in parameters_of(guard))) for guard in guards)
 
 
 def returned(function: FuncOp) -> SSAValue:
@@ -125,22 +126,25 @@ def instances(rule: Rule, typing: Typing, limit: int = CHOICES) -> Iterator[Inst
     """Choices of constants and ranges: all of them, or `limit` at random (always the same)."""
     bounded = _bounded_variables(rule)
     names = [name for name in typing.variables if bounded is None or name in bounded]
-    choices: list[Sequence[Number]] = [_constants(type) for type in typing.constants.values()]
+    numbers = [_constants(type) for type in typing.constants.values()]
     ranges = [_ranges(element_of(typing.variables[name]), always=bounded is not None) for name in names]
+    for chosen, limits in _choices(numbers, ranges, limit):
+        known = {name: bounds for name, bounds in zip(names, limits, strict=True) if bounds is not None}
+        yield Instance(rule, typing, dict(zip(typing.constants, chosen, strict=True)), known)
+
+
+Bounds = tuple[int, int] | None
+Choice = tuple[tuple[Number, ...], tuple[Bounds, ...]]
+
+
+def _choices(numbers: Sequence[Sequence[Number]], ranges: Sequence[Sequence[Bounds]], limit: int) -> Iterator[Choice]:
+    """One of each, in all combinations or, where these are too many, at random."""
+    if prod(map(len, (*numbers, *ranges))) <= limit:
+        yield from product(product(*numbers), product(*ranges))
+        return
     generator = random.Random(3)
-    total = 1
-    for options in (*choices, *ranges):
-        total *= len(options)
-    chosen = product(*choices, *ranges) if total <= limit else _sample(generator, [*choices, *ranges], limit)
-    for numbers in chosen:
-        constants = dict(zip(typing.constants, numbers, strict=False))
-        limits = zip(names, numbers[len(constants) :], strict=True)
-        known = {name: bounds for name, bounds in limits if bounds is not None}
-        yield Instance(rule, typing, constants, known)
-
-
-def _sample(generator: random.Random, options: Sequence[Sequence[object]], count: int) -> list[tuple[object, ...]]:
-    return [tuple(map(generator.choice, options)) for _ in range(count)]
+    for _ in range(limit):
+        yield tuple(map(generator.choice, numbers)), tuple(map(generator.choice, ranges))
 
 
 def _constants(type: Attribute) -> Sequence[Number]:
@@ -155,7 +159,7 @@ def _bounded_variables(rule: Rule) -> set[str] | None:
     return {leaf.variable.name for leaf in leaves if isinstance(leaf, Bound)}
 
 
-def _ranges(element: Attribute, always: bool) -> Sequence[tuple[int, int] | None]:
+def _ranges(element: Attribute, always: bool) -> Sequence[Bounds]:
     """Ranges for a variable of whose bounds a guard speaks (`always`) or may speak."""
     if is_bool(element):
         return ((0, 0), (0, 1), (1, 1)) if always else (None,)

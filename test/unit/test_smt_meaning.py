@@ -169,5 +169,5 @@ def test_casts(source: Attribute, target: Attribute) -> None:
 
 def test_every_op_of_integers_and_bools_has_a_meaning() -> None:
     for row in ALU.values():
-        takes = any(row.accepts(element) for name, element in ELEMENT_TYPES.items() if element in INTEGERS)
+        takes = any(row.accepts(element) for element in ELEMENT_TYPES.values() if element in INTEGERS)
         assert takes == (row.smt is not None), row.name

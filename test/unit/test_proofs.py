@@ -1,0 +1,306 @@
+"""Every rewrite rule is proved, and rules that are wrong are refuted with a counterexample."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from xdsl.ir import SSAValue
+
+from uop.passes.uop.rules import FAMILIES
+from uop.passes.uop.rules.casts import is_same_type
+from uop.rewriting.patterns import BITS, BOOL, FLOAT, INDEX, INTEGER, SIGNED, Rule, constants, variables
+from uop.rewriting.vocabulary import (
+    abs,
+    add,
+    and_,
+    cast,
+    div,
+    eq,
+    flip,
+    floordiv,
+    floormod,
+    ge,
+    gt,
+    le,
+    lt,
+    max,
+    min,
+    mul,
+    ne,
+    neg,
+    not_,
+    or_,
+    pad,
+    permute,
+    reciprocal,
+    reshape,
+    shl,
+    shr,
+    sqrt,
+    sub,
+    truncdiv,
+    truncmod,
+    where,
+    xor,
+)
+from uop.runtime.proofs import symbolic_proof
+from uop.runtime.proofs.prove import Outcome, prove
+from uop.runtime.proofs.solving import Answer
+from uop.tools.uop import main
+
+n, m = variables("n m", INTEGER)
+s, t = variables("s t", SIGNED)
+i, j = variables("i j", INDEX)
+u, v, w = variables("u v w", FLOAT)
+d, e = variables("d e", BITS)
+x, y = variables("x y")
+(p,) = variables("p", BOOL)
+a, b, c = constants("a b c")
+
+WRONG_ON_FLOATS = [
+    add[u, 0] >> u,  # −0.0 + 0.0 is 0.0
+    sub[u, -0.0] >> u,  # −0.0
+    sub[0, u] >> neg[u],  # 0.0 − 0.0
+    mul[u, 0] >> 0,  # infinity, NaN, negative numbers
+    sub[u, u] >> 0,  # infinity, NaN
+    div[u, u] >> 1,  # 0, infinity, NaN
+    div[mul[u, v], v] >> u,
+    div[0, u] >> 0,
+    eq[u, u] >> True,  # NaN
+    ne[u, u] >> False,  # NaN
+    le[u, u] >> True,  # NaN
+    not_[lt[u, v]] >> ge[u, v],  # NaN
+    neg[sub[u, v]] >> sub[v, u],  # the sign of 0
+    add[add[u, a], b] >> add[u, a + b],  # rounding
+    add[sub[u, v], v] >> u,  # rounding
+    add[add[u, v], w] >> add[u, add[v, w]],  # rounding
+    add[mul[u, w], mul[v, w]] >> mul[add[u, v], w],  # rounding, infinity
+    div[u, a] >> mul[u, div[1, a]],  # rounding
+    mul[u, reciprocal[v]] >> div[u, v],  # rounding
+    reciprocal[reciprocal[u]] >> u,  # rounding
+    mul[sqrt[u], sqrt[u]] >> u,  # rounding, below 0
+    max[u, v] >> where[gt[u, v], u, v],  # NaN
+    min[u, v] >> where[lt[v, u], v, u],  # NaN
+    max[neg[u], neg[v]] >> neg[max[u, v]],
+    where[lt[u, v], u, v] >> min[u, v],  # NaN
+    where[eq[u, v], u, v] >> v,  # 0 and −0
+    where[lt[u, 0], neg[u], u] >> abs[u],  # −0.0, and the payload is not compared
+]
+
+WRONG_ON_INTEGERS = [
+    abs[neg[n]] >> abs[n],  # of unsigned numbers
+    abs[s].when(s.min >= -1) >> s,
+    neg[abs[s]] >> abs[neg[s]],
+    mul[n, 2] >> shl[n, 2],
+    truncdiv[i, a].when(a > 0) >> floordiv[i, a],  # below 0
+    truncmod[i, a].when(a > 0) >> floormod[i, a],  # below 0
+    truncmod[n, 8] >> and_[n, 7],  # below 0
+    truncdiv[n, 2] >> shr[n, 1],  # below 0
+    floordiv[n, a] >> n,
+    floordiv[mul[n, m], m].when(m.min > 0) >> n,  # n · m wraps around
+    floordiv[mul[n, a], a].when(a > 0) >> n,  # n · a wraps around
+    floordiv[add[mul[i, a], j], a].when(a > 0) >> i,  # j outside [0, a)
+    floordiv[add[mul[i, a], b], a].when(a > 0) >> i,  # b outside [0, a)
+    floordiv[add[mul[n, a], m], a].when(a > 0, m.min >= 0, m.max < a) >> n,  # n · a wraps around
+    truncdiv[add[mul[i, a], j], a].when(a > 0, j.min >= 0, j.max < a) >> i,  # i below 0
+    truncmod[add[mul[i, a], j], a].when(a > 0, j.min >= 0) >> truncmod[j, a],  # i below 0
+    truncdiv[add[i, mul[truncdiv[j, a], a]], a].when(a > 0, i.min >= 0, i.max < a) >> truncdiv[j, a],  # j below 0
+    floormod[n, a].when(n.max < a) >> n,  # below 0
+    floordiv[add[i, a], b].when(b > 0) >> add[floordiv[i, b], a // b],  # b does not divide a
+    truncdiv[add[i, a], b].when(b > 0, a % b == 0) >> add[truncdiv[i, b], a // b],  # different signs
+    truncdiv[add[i, a], b].when(b > 0) >> add[truncdiv[add[i, a % b], b], a // b],  # removal of constants
+    floordiv[add[mul[i, 4], -2], 8] >> floordiv[i, 2],  # −2 ÷ 4 rounded towards 0
+    floordiv[sub[mul[i, a], b], a].when(a > 0, b >= 0, b < a) >> i,  # a negative numerator
+    floordiv[add[mul[i, 2], 1], 6] >> floordiv[add[i, 1], 3],  # gcd without the remainder
+    floordiv[mul[i, a], b].when(b > 0) >> mul[i, a // b],
+    floordiv[floordiv[i, a], b].when(a > 0) >> floordiv[i, a * b],  # b below 0
+    floormod[floormod[i, a], b].when(b > 0) >> floormod[i, b],
+    add[mul[floordiv[i, a], a], truncmod[i, a]].when(a > 0) >> i,
+    lt[add[n, a], b] >> lt[n, b - a],  # n + a wraps around
+    lt[add[n, m], n] >> lt[m, 0],  # n + m wraps around
+    lt[mul[i, a], b].when(a > 0) >> lt[i, b // a],  # rounded down
+    lt[floordiv[i, a], b].when(a != 0) >> lt[i, a * b],  # a below 0
+    lt[neg[n], neg[m]] >> lt[m, n],  # the least number is its own negative
+    le[n, m].when(n.min <= m.max) >> True,
+    shr[shl[n, a], a] >> n,  # bits that left
+    shl[shl[n, a], b] >> shl[n, a + b],  # a + b wraps around, and negative amounts
+    min[n, m].when(n.min <= m.max) >> n,
+    max[n, m].when(n.max >= m.max) >> n,
+    add[n, neg[m]] >> sub[m, n],
+    sub[n, m] >> add[n, not_[m]],
+    and_[d, or_[d, e]] >> e,
+    xor[d, d] >> d,
+    floormod[n, a].when(n.min // a == n.max // a) >> n,
+    floordiv[add[i, a], b].when(a // b > 0) >> floordiv[i, b],  # the guard divides by zero
+]
+
+
+def has_type_of_result(x: SSAValue, result: SSAValue) -> bool:
+    """Whether the op gives the type of x."""
+    return x.type == result.type
+
+
+WRONG_ON_TYPES = [
+    cast[cast[x]] >> cast[x],  # through a narrowing
+    cast[cast[n]] >> cast[n],  # through a narrowing of integers
+    cast[y @ cast[x]].when(has_type_of_result) >> x,  # through a narrowing and back
+    abs[v @ cast[n]] >> v,
+    pad[a] >> a,
+    flip[x] >> x,
+    permute[x].when(is_same_type) >> x,
+    reshape[permute[x]] >> reshape[x],
+]
+
+
+ALWAYS_WRONG = [*WRONG_ON_FLOATS, *WRONG_ON_INTEGERS, *WRONG_ON_TYPES]
+
+
+@pytest.mark.parametrize("rule", ALWAYS_WRONG, ids=str)
+def test_wrong_rule_is_refuted(rule: Rule) -> None:
+    proof = prove(rule)
+    assert proof.outcome is Outcome.REFUTED, proof
+    assert proof.detail
+    assert "became" in proof.detail or "divides by zero" in proof.detail
+
+
+def test_counterexample_is_one() -> None:
+    detail = prove(lt[add[s, a], b] >> lt[s, b - a]).detail or ""
+    numbers = {name: int(number) for name, number in re.findall(r"(\w) = (-?\d+)", detail)}
+    total = (numbers["s"] + numbers["a"] + 128) % 256 - 128
+    difference = (numbers["b"] - numbers["a"] + 128) % 256 - 128
+    assert (total < numbers["b"]) != (numbers["s"] < difference)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        floordiv[n, a].when(a > 0, a < 0) >> n,
+        add[n, m].when(n.min > n.max) >> n,
+        mul[u, True] >> u,
+    ],
+    ids=str,
+)
+def test_guard_that_nothing_satisfies_is_noticed(rule: Rule) -> None:
+    assert prove(rule).outcome is Outcome.NEVER_FIRES
+
+
+def test_what_the_solver_does_not_know_is_no_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    def give_up(constraints: Sequence[object], effort: int = 0, seed: int = 0) -> Answer:
+        return Answer(None)
+
+    monkeypatch.setattr(symbolic_proof, "solve", give_up)
+    proof = prove(add[n, 0] >> n)
+    assert proof.outcome is Outcome.UNKNOWN
+    assert not proof.is_right
+
+
+@pytest.mark.parametrize(
+    ("rule", "outcome"),
+    [
+        (mul[u, 0] >> 0, Outcome.REFUTED),
+        ((mul[u, 0] >> 0).finite(), Outcome.PROVED),
+        ((div[u, u] >> 1).finite(), Outcome.PROVED),  # 0 ÷ 0 is not finite
+        (div[u, v] >> mul[u, reciprocal[v]], Outcome.REFUTED),
+        ((add[add[u, v], w] >> add[u, add[v, w]]).finite(), Outcome.REFUTED),
+        ((add[add[u, v], w] >> add[u, add[v, w]]).up_to_rounding(), Outcome.REFUTED),  # ∞ and overflow
+        ((add[add[u, v], w] >> add[u, add[v, w]]).finite().up_to_rounding(), Outcome.PROVED),
+        ((add[u, v] >> sub[u, v]).finite().up_to_rounding(), Outcome.REFUTED),
+        ((add[u, 0] >> u).finite(), Outcome.PROVED),  # the sign of 0 does not matter
+    ],
+    ids=str,
+)
+def test_rule_under_assumptions(rule: Rule, outcome: Outcome) -> None:
+    assert prove(rule).outcome is outcome
+
+
+@pytest.mark.parametrize(
+    ("rule", "method", "types"),
+    [
+        (where[p, x, x] >> x, "z3", 11),
+        (add[n, 0] >> n, "z3", 6),
+        (neg[neg[u]] >> u, "all f16", 4),
+        (add[u, neg[v]] >> sub[u, v], "all × 64", 4),
+        (reshape[reshape[x]] >> reshape[x], "run on shapes", 3),
+    ],
+    ids=str,
+)
+def test_methods(rule: Rule, method: str, types: int) -> None:
+    proof = prove(rule)
+    assert proof.is_right
+    assert method in proof.methods
+    assert len(proof.types) == types
+
+
+# The project's rules.
+
+RULES = [pytest.param(rule, id=f"{family}: {rule}") for family, rules in FAMILIES.items() for rule in rules]
+
+
+@pytest.mark.parametrize("rule", RULES[::12])
+def test_some_rules_are_proved(rule: Rule) -> None:
+    proof = prove(rule)
+    assert proof.is_right, proof
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rule", RULES)
+def test_all_rules_are_proved(rule: Rule) -> None:
+    proof = prove(rule)
+    assert proof.is_right, proof
+
+
+# The command.
+
+
+def test_list(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rules"]) == 0
+    text = capsys.readouterr().out
+    assert all(f"{family} ({len(rules)})" in text for family, rules in FAMILIES.items())
+    assert "add[n, 0] >> n for integer n  " in text
+    assert "rules/identities.py:" in text
+
+
+def test_prove(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rules", "--prove", "neg[neg[x]]"]) == 0
+    text = capsys.readouterr().out
+    assert "proved  neg[neg[x]] >> x" in text
+    assert "∀" in text
+    assert "1 rules: 1 proved" in text
+
+
+def test_prove_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rules", "--prove", "--json", "neg[neg[x]]"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["verdict"] == "proved"
+    assert row["types"] == ["f64", "f32", "f16", "bf16", "i8", "i16", "i32", "i64", "ui8", "index"]
+
+
+def test_no_such_rule(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rules", "no such rule"]) == 1
+    assert "no family or rule has no such rule in its name" in capsys.readouterr().err
+
+
+LOADED = """\
+from uop.rewriting.patterns import FLOAT, variables
+from uop.rewriting.rules import Rules
+from uop.rewriting.vocabulary import mul
+
+(u,) = variables("u", FLOAT)
+RULES = Rules(mul[u, {number}] >> {replacement})
+"""
+
+
+@pytest.mark.parametrize(("number", "replacement", "code"), [("1", "u", 0), ("0", "0", 1)])
+def test_loaded_rules(
+    number: str, replacement: str, code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(LOADED.format(number=number, replacement=replacement))
+    assert main(["rules", "--prove", "--load", str(file), "mine:"]) == code
+    text = capsys.readouterr().out
+    assert ("proved  mul" if code == 0 else "REFUTED  mul") in text
+    assert code == 0 or "u = -0.0: -0.0 became 0.0" in text
