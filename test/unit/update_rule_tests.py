@@ -16,7 +16,7 @@ from pathlib import Path
 from test_rules import ELEMENTS, ON_KERNELS, Instance, Node, constant_types, limits_of, numbers, typings, variable_types
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, Region
+from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from uop.dialects.monoids import Number
 from uop.dialects.types import element_of, f32, i1, i8, index
@@ -100,7 +100,7 @@ def function(instance: Instance, name: str) -> FuncOp:
     types = list(instance.types.values())
     block = Block(arg_types=types)
     builder = Builder(block)
-    bound = dict(zip(instance.types, block.args, strict=True))
+    bound: dict[str, SSAValue] = dict(zip(instance.types, block.args, strict=True))
     for variable, argument in zip(instance.types, block.args, strict=True):
         argument.name_hint = variable
     for variable, (low, high) in instance.ranges.items():
