@@ -4,8 +4,8 @@ import argparse
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.targets.mlir import MLIRTarget
 from xdsl.universe import Universe
@@ -15,15 +15,13 @@ from xdsl.xdsl_opt_main import VersionAction, xDSLOptMain
 from .arguments import NAMED_PIPELINES, add_arguments, normalize_arguments
 from .diagnostics import Diagnostic, DiagnosticError, Source, at_position
 from .files import read_source
-from .plugins import Plugin, installed_plugins, load_plugin
+from .plugins import installed_plugins, load_plugin, register_plugin
 from .printing import TextTarget
 from .processing import Processor
 
 if TYPE_CHECKING:
     from .pipeline import Pipeline
     from .pipeline_text import PipelineError
-
-T = TypeVar("T")
 
 
 class UOpOptMain(xDSLOptMain):
@@ -76,7 +74,9 @@ class UOpOptMain(xDSLOptMain):
     def setup_pipeline(self) -> None:
         """Find the passes and the target; called last by xDSL's constructor. Raises `DiagnosticError`."""
         for plugin in (*installed_plugins(), *map(load_plugin, self.args.load)):
-            self._add_plugin(plugin)
+            register_plugin(plugin, self.universe.all_dialects, self.available_passes)
+            for dialect in plugin.dialects:
+                self.ctx.register_dialect(dialect.name, self.universe.all_dialects[dialect.name])
         given: list[tuple[str, str]] = self.args.pipelines or []
         self.target_text: str = "uop-tree" if self.args.print_uop_tree else self.args.target_text
         if self.args.run_reproducer:
@@ -90,27 +90,6 @@ class UOpOptMain(xDSLOptMain):
         self.target = self._make_target(self.target_text)
         for flag in ("--print-ir-before", "--print-ir-after"):
             self._check_pass_names(flag)
-
-    def _add_plugin(self, plugin: Plugin) -> None:
-        """Make what a plugin brings known. Raises `DiagnosticError` where a name is taken."""
-        dialects = {dialect.name: partial(_same, dialect) for dialect in plugin.dialects}
-        passes = {pass_.name: partial(_same, pass_) for pass_ in plugin.passes}
-        for kind, new, known in (
-            ("dialect", dialects, self.universe.all_dialects),
-            ("pass", passes, self.available_passes),
-        ):
-            for name in new:
-                if name in known:
-                    message = f"there is a {kind} '{name}' already: give it another name"
-                    raise DiagnosticError(Diagnostic("error", message, plugin.source))
-        for name, factory in dialects.items():
-            self.ctx.register_dialect(name, factory)
-        self.universe.all_dialects.update(dialects)
-        self.available_passes.update(passes)
-        if plugin.rules is not None:
-            from ..passes.uop.rules.plugins import add_simplify_rules
-
-            add_simplify_rules(plugin.rules)
 
     def _read_configuration(self) -> Iterator[tuple[str, str]]:
         """Follow the configuration of a reproducer; yields its pipelines."""
@@ -207,10 +186,6 @@ class UOpOptMain(xDSLOptMain):
             self.print_lists()
             return 0
         return Processor(self.args, self.ctx, self.passes, self.target, self.target_text).process(self.source)
-
-
-def _same(value: T) -> T:
-    return value
 
 
 def _usage_error(message: str) -> DiagnosticError:

@@ -37,12 +37,16 @@ Pipeline = tuple[ModulePass | NestedPipeline, ...]
 
 
 def default_passes() -> PassRegistry:
-    """The passes of xDSL and of uop."""
+    """The passes of xDSL, of uop and of installed plugins, whose rules `uop-simplify` uses from now on."""
     from xdsl.transforms import get_all_passes as get_xdsl_passes
 
     from ..passes import get_all_passes
+    from .plugins import installed_plugins, register_plugin
 
-    return {**get_xdsl_passes(), **get_all_passes()}
+    passes = {**get_xdsl_passes(), **get_all_passes()}
+    for plugin in installed_plugins():
+        register_plugin(plugin, {}, passes)
+    return passes
 
 
 def run_pipeline(

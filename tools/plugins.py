@@ -10,13 +10,14 @@ Such a module defines at least one of
 from __future__ import annotations
 
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from importlib.metadata import entry_points
 from inspect import isclass
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from xdsl.ir import Dialect
 from xdsl.passes import ModulePass
@@ -27,6 +28,11 @@ if TYPE_CHECKING:
     from ..rewriting.rules import Rules
 
 GROUP = "uop.plugins"
+
+T = TypeVar("T")
+
+DialectRegistry = dict[str, Callable[[], Dialect]]
+PassRegistry = dict[str, Callable[[], type[ModulePass]]]
 
 
 @dataclass(frozen=True)
@@ -39,7 +45,8 @@ class Plugin:
     passes: Sequence[type[ModulePass]] = ()
 
 
-def installed_plugins() -> list[Plugin]:
+@cache
+def installed_plugins() -> tuple[Plugin, ...]:
     """The plugins of installed packages, by name. Raises `DiagnosticError` for one that is broken."""
     plugins: list[Plugin] = []
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
@@ -49,7 +56,7 @@ def installed_plugins() -> list[Plugin]:
         except Exception as error:
             raise _error(source, f"cannot be loaded: {type(error).__name__}: {error}") from error
         plugins.append(_read(module, source))
-    return plugins
+    return tuple(plugins)
 
 
 def load_plugin(path: str) -> Plugin:
@@ -73,6 +80,27 @@ def load_plugin(path: str) -> Plugin:
         message = f"cannot be loaded: {type(error).__name__}: {error}"
         raise DiagnosticError(Diagnostic("error", message, path, lines[-1] if lines else None)) from error
     return _read(module, path)
+
+
+def register_plugin(plugin: Plugin, dialects: DialectRegistry, passes: PassRegistry) -> None:
+    """Make what a plugin brings known. Raises `DiagnosticError` where a name is taken."""
+    for kind, new, known in (
+        ("dialect", [dialect.name for dialect in plugin.dialects], dialects),
+        ("pass", [pass_.name for pass_ in plugin.passes], passes),
+    ):
+        for name in new:
+            if name in known:
+                raise _error(plugin.source, f"there is a {kind} '{name}' already: give it another name")
+    dialects.update({dialect.name: partial(_same, dialect) for dialect in plugin.dialects})
+    passes.update({pass_.name: partial(_same, pass_) for pass_ in plugin.passes})
+    if plugin.rules is not None:
+        from ..passes.uop.rules.plugins import add_simplify_rules
+
+        add_simplify_rules(plugin.rules)
+
+
+def _same(value: T) -> T:
+    return value
 
 
 def _read(module: ModuleType, source: str) -> Plugin:

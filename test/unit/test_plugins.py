@@ -8,9 +8,9 @@ import pytest
 
 from uop.passes.uop.rules import SIMPLIFY
 from uop.passes.uop.rules import plugins as rule_plugins
-from uop.tools import plugins
+from uop.tools import driver, plugins
 from uop.tools.diagnostics import DiagnosticError
-from uop.tools.driver import drive
+from uop.tools.pipeline import default_passes
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -30,6 +30,8 @@ def install(monkeypatch: pytest.MonkeyPatch, *modules: str) -> None:
         return iter(entries)
 
     monkeypatch.setattr(plugins, "entry_points", entry_points)
+    monkeypatch.setattr(plugins, "installed_plugins", plugins.installed_plugins.__wrapped__)
+    monkeypatch.setattr(driver, "installed_plugins", plugins.installed_plugins)
 
 
 def test_example_is_short() -> None:
@@ -52,8 +54,9 @@ def test_entry_points(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: p
     install(monkeypatch, "my_rules")
     program = tmp_path / "program.mlir"
     program.write_text('func.func @f(%n: i32) -> i32 { %0 = "mine.double"(%n) : (i32) -> i32 func.return %0 : i32 }')
-    assert drive([str(program), "-p", "mine-to-uop"]) == 0
+    assert driver.drive([str(program), "-p", "mine-to-uop"]) == 0
     assert "uop.add %n, %n" in capsys.readouterr().out
+    assert "mine-to-uop" in default_passes()
 
 
 def test_broken_entry_point_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
