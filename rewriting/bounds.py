@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
 from ..dialects import gpu_kernel, loop, tile
-from ..dialects.uop import KernelOp, RangeOp
+from ..dialects.uop import KernelOp, RangeOp, ReduceOp
 from .accesses import Access, Condition, walk_accesses
 from .bounds_solver import BoundsSolver, Origin, origins_of
 from .diagnostics import PassError
@@ -194,7 +194,8 @@ def is_executed(access: Access) -> bool:
             seen.add(value)
             if isinstance(owner, RangeOp | tile.AxisOp) and owner.extent == 0:
                 return False
-            stack += owner.operands
+            if not isinstance(owner, ReduceOp):  # which gives the identity where its own ranges have no steps
+                stack += owner.operands
     return True
 
 

@@ -170,3 +170,13 @@ gpu_kernel.kernel @narrow(%out : memref<64xf32>) outputs 1 grid [2, 1, 1] block 
   %v = uop.const 1.0 : f32
   gpu_kernel.store %v, %out[%1] : f32 -> memref<64xf32>
 }
+
+// -----
+
+// A reduction over nothing is the identity, and what it says where is accessed.
+uop.kernel @identity(%out: memref<4xf32>) {
+  %k = uop.range k = 0
+  %0 = uop.reduce min %k over %k : index
+  %v = uop.const 1.0 : f32
+  uop.store %v, %out[%0] : memref<4xf32>   // expected-error {{not proved to be inside, nor refuted}}
+}
