@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..passes.uop.rules import FAMILIES
+from ..passes.rule_families import RULE_FAMILIES
 from ..rewriting.patterns import Rule
 from .diagnostics import DiagnosticError
 from .plugins import load_plugin
@@ -42,7 +42,7 @@ def rules_command(options: argparse.Namespace) -> int:
 
 def _all_families(files: Sequence[str]) -> dict[str, Sequence[Rule]]:
     """The project's families, then one for each file that is loaded. Raises `DiagnosticError` for a bad file."""
-    families: dict[str, Sequence[Rule]] = {name: rules.rules for name, rules in FAMILIES.items()}
+    families: dict[str, Sequence[Rule]] = {name: rules.rules for name, rules in RULE_FAMILIES.items()}
     for file in files:
         rules = load_plugin(file).rules
         families[Path(file).stem] = () if rules is None else rules.rules

@@ -23,9 +23,6 @@ from ...rewriting.rules import Rules
 from .samples import constants_of
 from .typings import Node, Typing
 
-CHOICES = 40
-"""How many choices of constants and ranges are tried for one typing, where there are more."""
-
 RANGES = ((0, 0), (0, 1), (0, 2), (0, 3), (0, 7), (1, 5), (3, 3), (-6, 5), (-9, -3), (8, 11))
 
 
@@ -122,7 +119,7 @@ def returned(function: FuncOp) -> SSAValue:
     return terminator.operands[0]
 
 
-def instances(rule: Rule, typing: Typing, limit: int = CHOICES) -> Iterator[Instance]:
+def instances(rule: Rule, typing: Typing, limit: int) -> Iterator[Instance]:
     """Choices of constants and ranges: all of them, or `limit` at random (always the same)."""
     bounded = _bounded_variables(rule)
     names = [name for name in typing.variables if bounded is None or name in bounded]

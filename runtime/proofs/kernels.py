@@ -128,6 +128,7 @@ def kernel_texts() -> dict[str, str]:
         for mask in ("true", "false"):
             texts[f"accesses under {mask}, {type}"] = _accesses(type, mask)
             texts[f"tile accesses under {mask}, {type}"] = _tile_accesses(type, mask)
+        texts[f"a choice of a masked read, {type}"] = _masked_read(type)
         texts[f"a choice of a masked load, {type}"] = _masked_choice(type, f"uop.where %m_i, %v, %zero : {type}")
         texts[f"a choice of a masked sum, {type}"] = _masked_choice(
             type, f"uop.{'or' if kind == 'bool' else 'add'} %v, %zero : {type}", f"uop.where %m_i, %s, %zero : {type}"
@@ -263,17 +264,33 @@ uop.kernel @k(%out: memref<4x{type}>, %x: memref<4x{type}>) schedule #tile.sched
 }}"""
 
 
+def _masked_read(type: str) -> str:
+    return f"""
+uop.kernel @k(%out: memref<8x{type}>, %x: memref<5x{type}>) schedule #tile.schedule<i = 8 thread> {{
+  %i = tile.axis i = 8 thread : index
+  %extent = uop.const 5 : index
+  %ok = uop.lt %i, %extent : index
+  %zero = uop.const {_zero(type)}
+  %0 = tile.read %x[%i] mask %ok : memref<5x{type}>(index) -> {type}
+  %1 = uop.where %ok, %0, %zero : {type}
+  tile.write %1, %out[%i] : {type} -> memref<8x{type}>(index)
+}}"""
+
+
+def _zero(type: str) -> str:
+    return _typed("false" if type == "i1" else "0.0" if type.startswith("f") else "0", type)
+
+
 def _masked_choice(type: str, *steps: str) -> str:
     names = ["%s", "%t"]
     body = "\n  ".join(f"{name} = {step}" for name, step in zip(names, steps, strict=False))
-    zero = _typed("false" if type == "i1" else "0.0" if type.startswith("f") else "0", type)
     return f"""
 uop.kernel @k(%out: memref<4x{type}>, %x: memref<4x{type}>, %m: memref<4xi1>, %n: memref<4xi1>) {{
   %i = uop.range i = 4
   %m_i = uop.load %m[%i] : memref<4xi1>
   %n_i = uop.load %n[%i] : memref<4xi1>
   %both = uop.and %m_i, %n_i : i1
-  %zero = uop.const {zero}
+  %zero = uop.const {_zero(type)}
   %v = uop.load %x[%i] mask %both : memref<4x{type}>
   {body}
   uop.store {names[len(steps) - 1]}, %out[%i] : memref<4x{type}>

@@ -20,14 +20,14 @@ from ...rewriting.patterns import Rule
 from .encoding import NotSymbolicError
 from .execution import PARTNERS, run_instance
 from .graphs import GraphQuestion
-from .instances import CHOICES, holds_of_types, instances
+from .instances import holds_of_types, instances
 from .kernels import check_on_kernels
 from .symbolic import is_data
 from .symbolic_proof import Verdict, answer, plan_for, prove_symbolically, questions_in
 from .typings import Typing, can_be_typed, typings
 
-MANY_TYPINGS = 30
-"""Beyond so many ways to give types to a rule, fewer choices are tried for each."""
+INSTANCES, LEAST_INSTANCES, MOST_INSTANCES = 440, 10, 200
+"""Choices of constants and ranges that are tried for a rule in all its typings, and for one of them."""
 
 
 class Outcome(StrEnum):
@@ -84,7 +84,7 @@ def prove(rule: Rule, exhaustive: bool = False) -> Proof:
     start = time.process_time()
     if can_be_typed(rule):
         choices = typings(rule)
-        limit = CHOICES if len(choices) <= MANY_TYPINGS else CHOICES // 4
+        limit = max(LEAST_INSTANCES, min(MOST_INSTANCES, INSTANCES // max(len(choices), 1)))
         for typing in choices:
             _prove_typing(proof, typing, exhaustive, limit)
             if not proof.is_right:

@@ -45,7 +45,7 @@ def constants_of(element: Attribute) -> tuple[Number, ...]:
     if is_float(element):
         return tuple(_round(number, element) for number in SPECIAL_FLOATS[:10])
     if element == index:
-        return 0, 1, -1, 2, -2, 3, 4, 6, -3, 8, 12, -8
+        return 0, 1, -1, 2, -2, 3, 4, 6, -3, 8, 12, -8, 64, 1 << 20
     low, high = integer_bounds(element)
     numbers = (0, 1, 2, 3, 4, 6, 8, low, low + 1, high, high - 1, high // 2 + 1, -1, -2, -3, 12)
     return tuple(number for number in numbers if low <= number <= high)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from xdsl.ir import SSAValue
 
-from uop.passes.uop.rules import FAMILIES
+from uop.passes.rule_families import RULE_FAMILIES
 from uop.passes.uop.rules.casts import is_same_type
 from uop.rewriting.patterns import BITS, BOOL, FLOAT, INDEX, INTEGER, SIGNED, Rule, constants, variables
 from uop.rewriting.vocabulary import (
@@ -237,7 +237,7 @@ def test_methods(rule: Rule, method: str, types: int) -> None:
 
 # The project's rules.
 
-RULES = [pytest.param(rule, id=f"{family}: {rule}") for family, rules in FAMILIES.items() for rule in rules]
+RULES = [pytest.param(rule, id=f"{family}: {rule}") for family, rules in RULE_FAMILIES.items() for rule in rules]
 
 
 @pytest.mark.parametrize("rule", RULES[::12])
@@ -259,7 +259,7 @@ def test_all_rules_are_proved(rule: Rule) -> None:
 def test_list(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["rules"]) == 0
     text = capsys.readouterr().out
-    assert all(f"{family} ({len(rules)})" in text for family, rules in FAMILIES.items())
+    assert all(f"{family} ({len(rules)})" in text for family, rules in RULE_FAMILIES.items())
     assert "add[n, 0] >> n for integer n  " in text
     assert "rules/identities.py:" in text
 

@@ -21,8 +21,8 @@ FINITE = Rules(
 )
 
 ROUNDED = Rules(
-    (add[mul[u, v], mul[u, w]] >> mul[u, add[v, w]]).up_to_rounding(),
-    (div[div[u, v], w] >> div[u, mul[v, w]]).up_to_rounding(),
+    (add[mul[u, v], mul[u, w]] >> mul[u, add[v, w]]).finite().up_to_rounding(),  # u = ∞, v = 0
+    (div[div[u, v], w] >> div[u, mul[v, w]]).finite().up_to_rounding(),  # v · w overflows, u = ∞
     (mul[div[u, v], v] >> u).finite().up_to_rounding(),
 )
 

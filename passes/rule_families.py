@@ -1,0 +1,17 @@
+"""All sets of rewrite rules of the project, for those who list and prove them."""
+
+from __future__ import annotations
+
+from ..rewriting.rules import Rules
+from .gpu_kernel.gpu_kernel_strength_reduce import STRENGTH
+from .tile.tile_drop_masks import DROPPED
+from .uop.rules import FAMILIES
+from .uop.rules.fast_math import FAST_MATH
+
+RULE_FAMILIES: dict[str, Rules] = {
+    **FAMILIES,
+    "fast math": FAST_MATH,
+    "tile-drop-masks": DROPPED,
+    "gpu-kernel-strength-reduce": STRENGTH,
+}
+"""Family, or the pass that uses the rules → the rules."""
