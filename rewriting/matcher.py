@@ -216,10 +216,13 @@ class _TermCompiler:
             else:
                 code.test(f"same_number({known}, {number})")
         elif isinstance(operand, Term):
-            if result_count(operand.head.op) != 1:
+            results = result_count(operand.head.op)
+            if results not in (1, None):
                 raise code.error(f"{operand.head.name} has not one result")
             code.owner(path)
             code.test(f"t{path} is {code.name_of(operand.head.op, 'Op')}")
+            if results is None:
+                code.test(f"len(o{path}.results) == 1")
             code.matched.append(f"o{path}")
             inner.append((operand, path))
         elif isinstance(operand, int | float):

@@ -54,10 +54,11 @@ def _build(code: RuleCode, term: Term, type_: str) -> str:
         raise code.error(f"use a function to build {term}")
     operands = _build_operands(code, term, type_, op)
     operation = code.new_name("n")
-    types = f"({type_},)" if result_count(op) else "()"
+    has_result = result_count(op) != 0  # where it may have several, it gets one
+    types = f"({type_},)" if has_result else "()"
     cls = code.name_of(op, "Op")
     code.line(f"{operation} = builder.any_op({cls}, ({''.join(f'{o}, ' for o in operands)}), {types}, {properties})")
-    return f"{operation}.results[0]" if result_count(op) else f"{operation}.results"
+    return f"{operation}.results[0]" if has_result else f"{operation}.results"
 
 
 def _has_segments(op: type[Operation]) -> bool:

@@ -25,6 +25,7 @@ from xdsl.parser import Parser
 from xdsl.traits import Commutative, Pure
 
 from uop.dialects import get_all_dialects
+from uop.dialects.monoids import MonoidAttr
 from uop.dialects.types import bf16, f16, f32
 from uop.dialects.uop import AddOp, LoadOp, ReduceAxisOp, SubOp
 from uop.rewriting.driver import RewriteBuilder, rewrite
@@ -280,6 +281,25 @@ def test_axes_and_monoid_of_a_reduction() -> None:
         tensor = f"tensor<1x{kept}x1xf32>"
         module = parse(body.format(monoid, axes, kept), "%t: tensor<1x3x1xf32>", tensor)
         assert rewrite(module, Rules(rule)).rewrites == expected
+
+
+def test_two_reductions_are_one() -> None:
+    """Terms of an op that may have several results match where it has one; properties are carried over."""
+    reduce_axis = op(ReduceAxisOp)
+    (axes,) = attributes("axes")
+    rule = (
+        reduce_axis[neg[reduce_axis[x].having(monoid="max", axes=axes)]].having(monoid="max", axes=axes)
+        >> (neg[reduce_axis[x].having(monoid=MonoidAttr("max"), axes=axes)])
+    )
+    for axis, inner, outer, expected in ((1, "2x1", "2x1", 1), (0, "2x1", "1x1", 0)):
+        body = f"""
+%0 = uop.reduce_axis max %t axes [1] : (tensor<2x3xf32>) -> tensor<{inner}xf32>
+%1 = uop.neg %0 : tensor<{inner}xf32>
+%r = uop.reduce_axis max %1 axes [{axis}] : (tensor<{inner}xf32>) -> tensor<{outer}xf32>"""
+        module = parse(body, "%t: tensor<2x3xf32>", f"tensor<{outer}xf32>")
+        assert rewrite(module, Rules(rule)).rewrites == expected
+        assert len(ops(module, ReduceAxisOp)) == 2 - expected
+        module.verify()
 
 
 # Types and uses.

@@ -1,0 +1,24 @@
+"""The code of docs/rewriting.md runs, and its rules compile."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from uop.rewriting.rules import Rules
+
+PAGE = Path(__file__).parents[2] / "docs" / "rewriting.md"
+
+
+def test_page_runs() -> None:
+    scope: dict[str, Any] = {}
+    text = PAGE.read_text()
+    for block in re.finditer(r"```python\n(.*?)```", text, re.DOTALL):
+        line = text.count("\n", 0, block.start()) + 1
+        # Errors name the line of the page.
+        exec(compile("\n" * line + block[1], str(PAGE), "exec"), scope)
+    rules = scope["rules"]
+    assert isinstance(rules, Rules)
+    assert len(rules) == 22
+    for rule in rules:
+        assert Rules(rule).matcher(rule.term.head.op) is not None
+        assert rule.file == str(PAGE)
