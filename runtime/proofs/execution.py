@@ -151,7 +151,7 @@ def _agree(assumes: frozenset[Assumption], arguments: Sequence[Array], expected:
 def _is_near(arguments: Sequence[Array], expected: Array, actual: Array) -> Array:
     """Where results differ by no more than roundings of the inputs, and of what is as great as they are, can make.
 
-    Of finite inputs that are far from 1 roundings can make anything: parts of the result overflow, or lose their bits to
+    Of finite inputs that are far from 1 roundings can make anything: parts of the result overflow, or lose bits to
     underflow.
     """
     precision = np.finfo(expected.dtype).eps if expected.dtype != np.float32 else 2.0**-7  # bf16 is kept as float32

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import product
 from math import inf, nan
 from typing import Any
 
@@ -133,8 +134,41 @@ def kernel_texts() -> dict[str, str]:
         texts[f"a choice of a masked sum, {type}"] = _masked_choice(
             type, f"uop.{'or' if kind == 'bool' else 'add'} %v, %zero : {type}", f"uop.where %m_i, %s, %zero : {type}"
         )
+    for place, (low, high) in product(MASKED_INDICES, ((1, 11), (0, 5), (3, 4), (0, 12))):
+        texts[f"a load at {place} where {low} <= i < {high}"] = _masked_index("load", place, low, high)
+    for low in (-1, 0, 1, 2):
+        texts[f"a store at (i + {low}) % 10"] = _masked_index("store", "floormod", low, 10 + low)
     texts["a conjunction with a masked load"] = _masked_choice("i1", "uop.and %m_i, %v : i1")
     return texts
+
+
+MASKED_INDICES = ("floormod", "floordiv", "min", "max")
+"""Ops of i − low and 10 that are used as an index under a mask."""
+
+
+def _masked_index(access: str, op: str, low: int, high: int) -> str:
+    """A load or a store at an index that is simpler where its mask, low ≤ i < high, is true."""
+    if access == "load":
+        body = """
+  %v = uop.load %x[%place] mask %inside : memref<12xf32>
+  uop.store %v, %out[%i] : memref<12xf32>"""
+    else:
+        body = """
+  %v = uop.load %x[%i] : memref<12xf32>
+  uop.store %v, %out[%place] mask %inside : memref<10xf32>"""
+    return f"""
+uop.kernel @masked_index(%out: memref<{12 if access == "load" else 10}xf32>, %x: memref<12xf32>) {{
+  %i = uop.range i = 12
+  %low = uop.const {low} : index
+  %high = uop.const {high} : index
+  %ten = uop.const {9 if op in ("min", "max") else 10} : index
+  %shifted = uop.sub %i, %low : index
+  %place = uop.{op} %shifted, %ten : index
+  %above = uop.ge %i, %low : index
+  %below = uop.lt %i, %high : index
+  %inside = uop.and %above, %below : i1{body}
+}}
+"""
 
 
 def _literal(number: Number, element: Attribute) -> str:

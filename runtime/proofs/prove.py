@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
@@ -28,6 +29,12 @@ from .typings import Typing, can_be_typed, typings
 
 INSTANCES, LEAST_INSTANCES, MOST_INSTANCES = 440, 10, 200
 """Choices of constants and ranges that are tried for a rule in all its typings, and for one of them."""
+
+
+NOTHING_SATISFIES = "nothing satisfies its guard"
+NO_METHOD = (
+    "its term is about ops whose meaning is not known here, and it fires on no kernel of runtime/proofs/kernels.py"
+)
 
 
 class Outcome(StrEnum):
@@ -89,10 +96,14 @@ def prove(rule: Rule, exhaustive: bool = False) -> Proof:
             _prove_typing(proof, typing, exhaustive, limit)
             if not proof.is_right:
                 break
+        if proof.is_right and proof.for_all and not proof.instances:
+            _run_once(proof, choices, limit)
     if proof.is_right and not (proof.for_all or proof.instances):
         _run_kernels(proof)
     if proof.is_right and not (proof.for_all or proof.instances):
-        proof.outcome = Outcome.NEVER_FIRES
+        typed = can_be_typed(rule)
+        proof.outcome = Outcome.NEVER_FIRES if typed else Outcome.UNKNOWN
+        proof.detail = NOTHING_SATISFIES if typed else NO_METHOD
     proof.seconds = time.process_time() - start
     return proof
 
@@ -151,6 +162,19 @@ def _run_instances(proof: Proof, typing: Typing, exhaustive: bool, limit: int) -
             proof.outcome, proof.detail = Outcome.REFUTED, run.counterexample
             return
         _note(proof, typing, _running(typing, exhaustive))
+
+
+def _run_once(proof: Proof, choices: Sequence[Typing], limit: int) -> None:
+    """Run one instance of a rule that the solver proved, as the driver applies it: what is proved is then what is
+    run."""
+    for typing in choices:
+        for instance in instances(proof.rule, typing, limit):
+            run = run_instance(instance, exhaustive=False)
+            if run is not None:
+                proof.instances, proof.inputs = 1, run.inputs
+                if run.counterexample is not None:
+                    proof.outcome, proof.detail = Outcome.REFUTED, run.counterexample
+                return
 
 
 def _run_kernels(proof: Proof) -> None:

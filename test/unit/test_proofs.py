@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import pkgutil
 import re
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
+import uop.passes
 from uop.passes.rule_families import RULE_FAMILIES
 from uop.passes.uop.rules.casts import is_same_type
-from uop.rewriting.patterns import BITS, BOOL, FLOAT, INDEX, INTEGER, SIGNED, Rule, constants, variables
+from uop.rewriting.patterns import BITS, BOOL, FLOAT, INDEX, INTEGER, SIGNED, Rule, constants, op, variables
+from uop.rewriting.rules import Rules
 from uop.rewriting.vocabulary import (
     abs,
     add,
@@ -48,7 +53,7 @@ from uop.rewriting.vocabulary import (
     xor,
 )
 from uop.runtime.proofs import symbolic_proof
-from uop.runtime.proofs.prove import Outcome, prove
+from uop.runtime.proofs.prove import NO_METHOD, Outcome, prove
 from uop.runtime.proofs.solving import Answer
 from uop.tools.uop import main
 
@@ -188,6 +193,12 @@ def test_guard_that_nothing_satisfies_is_noticed(rule: Rule) -> None:
     assert prove(rule).outcome is Outcome.NEVER_FIRES
 
 
+def test_rule_about_unknown_ops_is_not_proved() -> None:
+    proof = prove(op(arith.AddiOp)[n, m] >> n)
+    assert proof.outcome is Outcome.UNKNOWN
+    assert proof.detail == NO_METHOD
+
+
 def test_what_the_solver_does_not_know_is_no_proof(monkeypatch: pytest.MonkeyPatch) -> None:
     def give_up(constraints: Sequence[object], effort: int = 0, seed: int = 0) -> Answer:
         return Answer(None)
@@ -236,6 +247,15 @@ def test_methods(rule: Rule, method: str, types: int) -> None:
 
 
 # The project's rules.
+
+
+def test_all_sets_of_rules_are_listed() -> None:
+    listed = {rule for rules in RULE_FAMILIES.values() for rule in rules}
+    for info in pkgutil.walk_packages(uop.passes.__path__, "uop.passes."):
+        for name, value in vars(importlib.import_module(info.name)).items():
+            if isinstance(value, Rules):
+                assert listed.issuperset(value), f"{info.name}.{name} is not in passes/rule_families.py"
+
 
 RULES = [pytest.param(rule, id=f"{family}: {rule}") for family, rules in RULE_FAMILIES.items() for rule in rules]
 
