@@ -135,9 +135,9 @@ def kernel_texts() -> dict[str, str]:
             type, f"uop.{'or' if kind == 'bool' else 'add'} %v, %zero : {type}", f"uop.where %m_i, %s, %zero : {type}"
         )
     for place, (low, high) in product(MASKED_INDICES, ((1, 11), (0, 5), (3, 4), (0, 12))):
-        texts[f"a load at {place} where {low} <= i < {high}"] = _masked_index("load", place, low, high)
-    for low in (-1, 0, 1, 2):
-        texts[f"a store at (i + {low}) % 10"] = _masked_index("store", "floormod", low, 10 + low)
+        texts[f"a load at {place} where {low} <= i < {high}, f32"] = _masked_index("load", place, low, high)
+    for low in (0, 1, 2):
+        texts[f"a store at (i - {low}) % 10, f32"] = _masked_index("store", "floormod", low, 10 + low)
     texts["a conjunction with a masked load"] = _masked_choice("i1", "uop.and %m_i, %v : i1")
     return texts
 

@@ -295,3 +295,40 @@ uop.kernel @loop(%out: memref<6xf32>, %x: memref<6xf32>) {{
 }}
 """
     check(text, "loop.reduce", signed_zeros=False)
+
+
+def test_indices_within_a_mask() -> None:
+    text = """
+uop.kernel @shifted(%out: memref<12xf32>, %x: memref<10xf32>) {
+  %i = uop.range i = 12
+  %one = uop.const -1 : index
+  %ten = uop.const 10 : index
+  %zero = uop.const 0 : index
+  %eleven = uop.const 11 : index
+  %0 = uop.add %i, %one : index
+  %1 = uop.floormod %0, %ten : index
+  %2 = uop.min %1, %eleven : index
+  %3 = uop.ge %0, %zero : index
+  %4 = uop.lt %0, %ten : index
+  %5 = uop.and %3, %4 : i1
+  %6 = uop.load %x[%2] mask %5 : memref<10xf32>
+  uop.store %6, %out[%i] : memref<12xf32>
+}
+"""
+    check(text, "uop.floormod")
+
+
+def test_indices_that_a_mask_does_not_bound_stay() -> None:
+    text = """
+uop.kernel @wrapped(%out: memref<12xf32>, %x: memref<10xf32>) {
+  %i = uop.range i = 12
+  %ten = uop.const 10 : index
+  %one = uop.const 1 : index
+  %0 = uop.floormod %i, %ten : index
+  %1 = uop.ge %i, %one : index
+  %2 = uop.load %x[%0] mask %1 : memref<10xf32>
+  %3 = uop.add %2, %2 : f32
+  uop.store %3, %out[%i] : memref<12xf32>
+}
+"""
+    assert "uop.floormod" in check(text, "%ten = uop.const 10 : index\n  %one")

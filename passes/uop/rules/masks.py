@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects import tile
-from ....dialects.uop import AndOp, LoadOp, StoreOp
+from ....dialects.uop import AluOp, AndOp, LoadOp, StoreOp
 from ....rewriting.driver import RewriteBuilder
 from ....rewriting.patterns import BOOL, OpPattern, variables
+from ....rewriting.ranges import RangeAnalysis
 from ....rewriting.rules import Rules
 from ....rewriting.values import number_of
 from ....rewriting.vocabulary import add, and_, load, store, where
@@ -69,6 +70,57 @@ def is_zero_elsewhere(x: SSAValue, c: SSAValue) -> bool:
     return False
 
 
+def has_divided_index(op: LoadOp | StoreOp) -> bool:
+    """Whether an access has a mask, and an index that may be simpler where the mask is true."""
+    if op.mask is None:
+        return False
+    stack = list(op.indices)
+    while stack:
+        owner = stack.pop().owner
+        if isinstance(owner, AluOp):
+            if owner.row().name in ("floordiv", "floormod", "min", "max"):
+                return True
+            stack += owner.operands
+    return False
+
+
+def narrowed(builder: RewriteBuilder, value: SSAValue, ranges: RangeAnalysis) -> SSAValue:
+    """The index as it may be computed within these ranges."""
+    owner = value.owner
+    if not isinstance(owner, AluOp) or owner.row().arity != 2:
+        return value
+    range, (x, y) = ranges.of(value), owner.operands
+    if range is None:
+        return value
+    if range.min == range.max:
+        return builder.constant_like(range.min, value)
+    a, b = ranges.of(x), ranges.of(y)
+    if a is None or b is None:
+        return value
+    name = owner.row().name
+    if name == "floormod" and b.min == b.max > 0 and (multiple := a.min // b.min) == a.max // b.min:
+        return builder.alu("add", narrowed(builder, x, ranges), builder.constant_like(-multiple * b.min, x))
+    if name in ("min", "max") and (a.max <= b.min or b.max <= a.min):
+        return narrowed(builder, x if (a.max <= b.min) == (name == "min") else y, ranges)
+    operands = [narrowed(builder, operand, ranges) for operand in (x, y)]
+    if operands[0] is x and operands[1] is y:
+        return value
+    return builder.alu(name, *operands)
+
+
+def within_mask(builder: RewriteBuilder, op: LoadOp | StoreOp) -> Sequence[SSAValue] | None:
+    """The access with indices that are the same wherever the mask is true; elsewhere, nothing is accessed."""
+    assert op.mask is not None
+    ranges = RangeAnalysis().given(op.mask)
+    indices = [narrowed(builder, index, ranges) for index in op.indices]
+    if all(new is old for new, old in zip(indices, op.indices, strict=True)):
+        return None
+    if isinstance(op, LoadOp):
+        return builder.insert(LoadOp.of(op.buffer, indices, op.mask)).results
+    builder.insert(StoreOp.of(op.value, op.buffer, indices, op.mask))
+    return ()
+
+
 MASKS = Rules(
     where[c, x, 0].when(is_zero_elsewhere) >> x,
     and_[c, x].when(is_zero_elsewhere) >> x,
@@ -77,4 +129,6 @@ MASKS = Rules(
     read[...].when(has_constant_mask) >> read_without_mask,
     store[...].when(has_constant_mask) >> write_without_mask,
     write[...].when(has_constant_mask) >> write_without_mask,
+    load[...].when(has_divided_index) >> within_mask,
+    store[...].when(has_divided_index) >> within_mask,
 )

@@ -502,3 +502,27 @@ uop.kernel @read_under_a_mask(%out: memref<8xf32>, %q: memref<8xi1>, %x: memref<
   %4 = uop.where %0, %3, %false : i1
   tile.write %4, %q[%ti] mask %inside : i1 -> memref<8xi1>(index)
 }
+
+// -----
+
+// Where nothing is accessed, the index does not matter: within the mask, the remainder and the quotient are known.
+// CHECK-LABEL: uop.kernel @within_a_mask
+// CHECK-NOT:     uop.floor
+// CHECK:         %[[I:.*]] = uop.add %i, %{{.*}} : index
+// CHECK-NOT:     uop.floor
+// CHECK:         uop.load %x[%{{.*}}, %[[I]]] mask %[[OK:.*]] : memref<4x10xf32>
+// CHECK-NEXT:    uop.store %{{.*}}, %out[%[[I]]] mask %[[OK]] : memref<10xf32>
+uop.kernel @within_a_mask(%out: memref<10xf32>, %x: memref<4x10xf32>) {
+  %i = uop.range i = 12
+  %one = uop.const -1 : index
+  %ten = uop.const 10 : index
+  %zero = uop.const 0 : index
+  %0 = uop.add %i, %one : index
+  %1 = uop.floormod %0, %ten : index
+  %2 = uop.floordiv %0, %ten : index
+  %3 = uop.ge %0, %zero : index
+  %4 = uop.lt %0, %ten : index
+  %5 = uop.and %3, %4 : i1
+  %6 = uop.load %x[%2, %1] mask %5 : memref<4x10xf32>
+  uop.store %6, %out[%1] mask %5 : memref<10xf32>
+}
