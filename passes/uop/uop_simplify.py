@@ -23,7 +23,8 @@ class UOpSimplifyPass(ModulePass):
     Works on tensor, range, loop and tile form, in kernels and functions alike, and on the arithmetic of
     gpu_kernel. Every result keeps its bits, unless `fast-math` is on. Leaves alone what reads or writes memory,
     except that equal reads of a buffer that nobody writes become one, reads whose result is unused go, masks that
-    are always true or false go, and indices are computed as their mask allows; ranges and tile axes, which are never merged; launches.
+    are always true or false go, and indices are computed as their mask allows; ranges and tile axes, which are
+    never merged; launches.
 
     fast_math: also use the rules that hold only for finite floats or only up to rounding.
     """
