@@ -9,6 +9,7 @@ and be spread over threads. All are commutative. NaN rules are PyTorch's: max, m
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Protocol, cast
 
 from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, IntegerType
@@ -194,7 +195,12 @@ def number_attribute(value: Number, element: Attribute) -> FloatAttr | IntegerAt
     """A number as the attribute that `uop.const` carries."""
     if is_float(element):
         return FloatAttr(float(value), element)
-    return IntegerAttr(int(value), cast(IntegerType | IndexType, element))
+    return _integer_attribute(int(value), cast(IntegerType | IndexType, element))
+
+
+@cache
+def _integer_attribute(value: int, element: IntegerType | IndexType) -> IntegerAttr:
+    return IntegerAttr(value, element)
 
 
 @irdl_attr_definition

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Self
 
-from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, StringAttr, UnitAttr, VectorType, i1, i64
+from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, StringAttr, UnitAttr, VectorType, i1
 from xdsl.ir import Attribute, Dialect, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -29,6 +29,7 @@ from .axes import THREAD_KINDS, AxisAttr, AxisKind
 from .layouts import SwizzleAttr, memory_space
 from .schedule import ScheduleAttr
 from .syntax import (
+    number,
     parse_access,
     parse_attributes,
     parse_mask,
@@ -171,7 +172,7 @@ class ReadOp(IRDLOperation):
         masks = () if mask is None else (mask,)
         properties: dict[str, Attribute] = {"operandSegmentSizes": segment_sizes(1, len(indices), len(masks))}
         if vector is not None:
-            properties["vector"] = IntegerAttr(vector, i64)
+            properties["vector"] = number(vector)
         return ReadOp.create(operands=(buffer, *indices, *masks), result_types=(type,), properties=properties)
 
     def verify_(self) -> None:
@@ -245,7 +246,7 @@ class WriteOp(IRDLOperation):
         masks = () if mask is None else (mask,)
         properties: dict[str, Attribute] = {"operandSegmentSizes": segment_sizes(1, 1, len(indices), len(masks))}
         if vector is not None:
-            properties["vector"] = IntegerAttr(vector, i64)
+            properties["vector"] = number(vector)
         return WriteOp.create(operands=(value, buffer, *indices, *masks), properties=properties)
 
     def verify_(self) -> None:
@@ -317,7 +318,7 @@ class StageOp(IRDLOperation):
     def of(
         buffer: SSAValue, origin: Sequence[SSAValue], type: MemRefType, buffers: int = 1, asynchronous: bool = False
     ) -> StageOp:
-        properties: dict[str, Attribute] = {"buffers": IntegerAttr(buffers, i64)}
+        properties: dict[str, Attribute] = {"buffers": number(buffers)}
         if asynchronous:
             properties["async"] = UnitAttr()
         return StageOp.create(operands=(buffer, *origin), result_types=(type,), properties=properties)

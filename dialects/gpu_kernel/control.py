@@ -32,6 +32,7 @@ from xdsl.utils.exceptions import VerifyException
 from ..layouts import memory_space, span_of
 from ..syntax import (
     integers,
+    number,
     parse_arguments,
     parse_attributes,
     parse_integers,
@@ -88,11 +89,11 @@ class KernelOp(IRDLOperation):
         return KernelOp.create(
             properties={
                 "sym_name": StringAttr(name),
-                "outputs": IntegerAttr(outputs, i64),
+                "outputs": number(outputs),
                 "grid": integers(grid),
-                "block": IntegerAttr(block, i64),
+                "block": number(block),
                 "arch": StringAttr(arch),
-                "index_bits": IntegerAttr(index_bits, i64),
+                "index_bits": number(index_bits),
             },
             regions=[body],
         )
@@ -146,19 +147,19 @@ class KernelOp(IRDLOperation):
 
     @classmethod
     def parse(cls, parser: Parser) -> KernelOp:
-        def number(keyword: str) -> IntegerAttr:
+        def keyword_number(keyword: str) -> IntegerAttr:
             parser.parse_keyword(keyword)
             return IntegerAttr(parser.parse_integer(allow_boolean=False), i64)
 
         properties: dict[str, Attribute] = {"sym_name": parser.parse_symbol_name()}
         arguments = parse_arguments(parser)
-        properties["outputs"] = number("outputs")
+        properties["outputs"] = keyword_number("outputs")
         parser.parse_keyword("grid")
         properties["grid"] = parse_integers(parser)
-        properties["block"] = number("block")
+        properties["block"] = keyword_number("block")
         parser.parse_keyword("arch")
         properties["arch"] = StringAttr(parser.parse_str_literal())
-        properties["index_bits"] = number("index_bits")
+        properties["index_bits"] = keyword_number("index_bits")
         if parser.parse_optional_keyword("min_blocks"):
             properties["min_blocks"] = IntegerAttr(parser.parse_integer(allow_boolean=False), i64)
         attributes = parse_attributes(parser, keyword=True)
@@ -270,9 +271,9 @@ class ForOp(IRDLOperation):
     @staticmethod
     def of(start: SSAValue, end: int, step: int = 1, unroll: int | None = None) -> ForOp:
         """The loop with an empty body; `unroll` 0 is all of it."""
-        properties: dict[str, Attribute] = {"end": IntegerAttr(end, i64), "step": IntegerAttr(step, i64)}
+        properties: dict[str, Attribute] = {"end": number(end), "step": number(step)}
         if unroll is not None:
-            properties["unroll"] = IntegerAttr(unroll, i64)
+            properties["unroll"] = number(unroll)
         return ForOp.create(operands=(start,), properties=properties, regions=[Region(Block(arg_types=(index,)))])
 
     @property

@@ -27,6 +27,7 @@ from xdsl.utils.exceptions import VerifyException
 from ..layouts import memory_space
 from ..monoids import MonoidAttr
 from ..syntax import (
+    number,
     parse_access,
     parse_attributes,
     parse_mask,
@@ -309,7 +310,7 @@ class AsyncCopyOp(IRDLOperation):
         return AsyncCopyOp.create(
             operands=(source, source_index, target, target_index, *masks),
             properties={
-                "width": IntegerAttr(width, i64),
+                "width": number(width),
                 "operandSegmentSizes": segment_sizes(1, 1, 1, 1, len(masks)),
             },
         )
@@ -385,7 +386,7 @@ class AsyncWaitOp(IRDLOperation):
 
     @staticmethod
     def of(pending: int) -> AsyncWaitOp:
-        return AsyncWaitOp.create(properties={"pending": IntegerAttr(pending, i64)})
+        return AsyncWaitOp.create(properties={"pending": number(pending)})
 
     def verify_(self) -> None:
         if self.pending.value.data < 0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import cast
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
@@ -21,7 +22,9 @@ def kernels_of(module: ModuleOp) -> Iterator[KernelOp]:
 
 def accesses_of(kernel: KernelOp) -> list[ReadOp | WriteOp]:
     """The reads and writes of a kernel, in the order of the text."""
-    return [op for op in kernel.body.walk() if isinstance(op, ReadOp | WriteOp)]
+    # `isinstance` of every op would take most of the time: it asks an abstract base class.
+    accesses = [op for op in kernel.body.walk() if op.__class__ is ReadOp or op.__class__ is WriteOp]
+    return cast("list[ReadOp | WriteOp]", accesses)
 
 
 def value_of(access: ReadOp | WriteOp) -> SSAValue:

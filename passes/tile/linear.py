@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects.loop import ForOp
 from ...dialects.tile import AxisOp
@@ -37,6 +37,9 @@ def extent_of(leaf: SSAValue) -> int:
     return op.axis.extent.data
 
 
+_LINEAR = frozenset((AddOp, SubOp, MulOp, NegOp, ExpandOp))
+
+
 def linear_form(value: SSAValue) -> LinearForm | None:
     """`value` as a linear form, seen through `uop.expand`; None when it is not one."""
     forms: dict[SSAValue, LinearForm | None] = {}
@@ -54,7 +57,7 @@ def linear_form(value: SSAValue) -> LinearForm | None:
 
 def _arguments(value: SSAValue) -> tuple[SSAValue, ...]:
     owner = value.owner
-    return tuple(owner.operands) if isinstance(owner, AddOp | SubOp | MulOp | NegOp | ExpandOp) else ()
+    return tuple(owner.operands) if isinstance(owner, Operation) and owner.__class__ in _LINEAR else ()
 
 
 def _combined(value: SSAValue, forms: list[LinearForm | None]) -> LinearForm | None:
