@@ -16,7 +16,7 @@ def report_bounds(
     strict: bool = False,
     remarks: bool = False,
 ) -> str:
-    """Report each access that is not proved to be inside its buffer; a line that counts the findings.
+    """Report each access that is not proved to be inside its buffer; a line that counts the indices.
 
     strict: what depends on data is an error. remarks: else it is a remark.
     Raises `PassError` when z3 is needed and missing.
@@ -29,7 +29,7 @@ def report_bounds(
             report(_diagnostic(finding, positions, "remark"))
     counts = {verdict: sum(finding.verdict is verdict for finding in findings) for verdict in Verdict}
     texts = [f"{count} {verdict.value}" for verdict, count in counts.items() if count]
-    return f"check-bounds: {len({id(finding.access) for finding in findings})} accesses: {', '.join(texts) or 'none'}"
+    return f"check-bounds: {len(findings)} indices: {', '.join(texts) or 'none'}"
 
 
 def _diagnostic(finding: Finding, positions: Positions, severity: str) -> Diagnostic:

@@ -3,7 +3,7 @@
 // RUN: not uop-opt %s --check-bounds-strict --split-input-file 2>&1 | filecheck %s --check-prefix STRICT
 
 // By ranges: the mask bounds the position, and what is read in vectors begins at multiples of 4.
-// SUMMARY: check-bounds: 2 accesses: 2 proved by ranges
+// SUMMARY: check-bounds: 2 indices: 2 proved by ranges
 // CHECK-LABEL: @masked
 gpu_kernel.kernel @masked(%out : memref<100xf32>, %x : memref<100xf32>) outputs 1 grid [4, 1, 1] block 8 arch "sm_90" index_bits 32 {
   %block = gpu_kernel.block_id x
@@ -25,7 +25,7 @@ gpu_kernel.kernel @masked(%out : memref<100xf32>, %x : memref<100xf32>) outputs 
 
 // Refuted: the last block has too many threads, and the witness says which thread that is.
 // SUMMARY: error: writes element 32 * block + tid of %out, of 100 elements: it is outside where block = 3, tid = {{.*}}, index = 1
-// SUMMARY: check-bounds: 1 accesses: 1 out of bounds
+// SUMMARY: check-bounds: 1 indices: 1 out of bounds
 gpu_kernel.kernel @too_far(%out : memref<100xf32>) outputs 1 grid [4, 1, 1] block 32 arch "sm_90" index_bits 32 {
   %block = gpu_kernel.block_id x
   %tid = gpu_kernel.thread_id
@@ -49,7 +49,7 @@ gpu_kernel.kernel @vector(%out : memref<6xf32>, %x : memref<6xf32>) outputs 1 gr
 // -----
 
 // By z3: a quotient and a remainder of one number, which the ranges of each alone do not bound.
-// SUMMARY: check-bounds: 1 accesses: 1 proved by z3
+// SUMMARY: check-bounds: 1 indices: 1 proved by z3
 gpu_kernel.kernel @recombined(%out : memref<30xf32>) outputs 1 grid [1, 1, 1] block 30 arch "sm_90" index_bits 32 {
   %tid = gpu_kernel.thread_id
   %c8 = uop.const 8 : index
@@ -77,7 +77,7 @@ uop.kernel @wraps(%out: memref<200xf32>) {
 // -----
 
 // Range form, along each dimension: what a mask shifts.
-// SUMMARY: check-bounds: 2 accesses: 4 proved by ranges
+// SUMMARY: check-bounds: 4 indices: 4 proved by ranges
 uop.kernel @shifted(%out: memref<4x10xf32>, %x: memref<4x7xf32>) {
   %i = uop.range i = 4
   %j = uop.range j = 10
@@ -103,7 +103,7 @@ uop.kernel @shifted_too_far(%out: memref<4x10xf32>, %x: memref<4x6xf32>) {
 // -----
 
 // Tile form: what holds of every element of a register tile, and of the state of loops.
-// SUMMARY: check-bounds: 2 accesses: 2 proved by ranges
+// SUMMARY: check-bounds: 2 indices: 2 proved by ranges
 uop.kernel @tile(%out: memref<30xf32>, %x: memref<30xf32>) {
   %t = tile.axis i = 16 thread : index
   %r = tile.axis i = 2 register : vector<2xindex>
@@ -133,7 +133,7 @@ uop.kernel @gather(%out: memref<8xf32>, %x: memref<50xf32>, %index: memref<8xi64
 // -----
 
 // A kernel that checks it needs no contract.
-// SUMMARY: check-bounds: 3 accesses: 3 proved by ranges
+// SUMMARY: check-bounds: 3 indices: 3 proved by ranges
 uop.kernel @checked(%out: memref<8xf32>, %x: memref<50xf32>, %index: memref<8xi64>) {
   %i = uop.range i = 8
   %0 = uop.load %index[%i] : memref<8xi64>
@@ -150,7 +150,7 @@ uop.kernel @checked(%out: memref<8xf32>, %x: memref<50xf32>, %index: memref<8xi6
 // -----
 
 // A loop without steps accesses nothing.
-// SUMMARY: check-bounds: 1 accesses: 1 proved by ranges
+// SUMMARY: check-bounds: 1 indices: 1 proved by ranges
 uop.kernel @empty(%out: memref<0xf32>) {
   loop.for %i (i = 0 parallel) {
     %v = uop.const 1.0 : f32
