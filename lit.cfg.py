@@ -21,7 +21,8 @@ if shutil.which("uop-opt", path=config.environment["PATH"]) is None:
 
 # print → parse → print is the identity, in custom and in generic form, then FileCheck sees the text.
 generic = "uop-opt %s --print-op-generic --split-input-file"
+again = "uop-opt - --split-input-file"
 config.substitutions += [
-    ("UOP_ROUNDTRIP", f"{generic} | uop-opt - --split-input-file | filecheck %s"),
-    ("UOP_GENERIC_ROUNDTRIP", f"{generic} | uop-opt - --print-op-generic --split-input-file | filecheck %s --check-prefix=GENERIC"),
+    ("UOP_ROUNDTRIP", f"{generic} | {again} | filecheck %s"),
+    ("UOP_GENERIC_ROUNDTRIP", f"{generic} | {again} --print-op-generic | filecheck %s --check-prefix=GENERIC"),
 ]

@@ -23,6 +23,14 @@ class Function(nn.Module):
         return self.function(*inputs)
 
 
+def _seed(x: torch.Tensor, bias: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+    return torch.relu(torch.matmul(x + bias, w))
+
+
+def _softmax(x: torch.Tensor) -> torch.Tensor:
+    return torch.softmax(x, -1)
+
+
 def _llama_block() -> Case:
     path = Path(__file__).parents[1] / "examples" / "llama_block.py"
     spec = importlib.util.spec_from_file_location("llama_block", path)
@@ -35,10 +43,10 @@ def _llama_block() -> Case:
 
 CASES: dict[str, Callable[[], Case]] = {
     "seed": lambda: (
-        Function(lambda x, bias, w: torch.relu(torch.matmul(x + bias, w))),
+        Function(_seed),
         (torch.empty(16, 64), torch.empty(64), torch.empty(64, 16)),
     ),
-    "softmax": lambda: (Function(lambda x: torch.softmax(x, -1)), (torch.empty(64, 1000),)),
+    "softmax": lambda: (Function(_softmax), (torch.empty(64, 1000),)),
     "rms_norm": lambda: (nn.RMSNorm(2048), (torch.empty(1, 32, 2048),)),
     "layer_norm": lambda: (nn.LayerNorm(2048), (torch.empty(64, 2048),)),
     "matmul": lambda: (Function(torch.matmul), (torch.empty(128, 128), torch.empty(128, 128))),

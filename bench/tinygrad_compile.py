@@ -1,3 +1,6 @@
+# tinygrad's functions are largely untyped.
+# pyright: reportUnknownLambdaType=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportPrivateImportUsage=false
 """CPU time that tinygrad takes from an expression to CUDA text: run in a process of its own by compile_time.py.
 
 No GPU is needed: tensors live on tinygrad's NULL device, and its CUDA renderer writes text that nobody compiles.

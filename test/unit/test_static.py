@@ -15,7 +15,7 @@ BIN = Path(sys.executable).parent
     [
         ("ruff", "check", "."),
         ("ruff", "format", "--check", "."),
-        ("pyright",),
+        ("pyright", "--pythonpath", sys.executable),
         ("lint-imports",),
         ("lit", "-q", "."),
     ],
