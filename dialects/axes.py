@@ -34,6 +34,9 @@ class AxisKind(StrEnum):
     """Spread over a warp as a matrix instruction wants it."""
 
 
+WARP = 32
+"""Lanes of a warp, on every architecture."""
+
 THREAD_KINDS = (AxisKind.WARP, AxisKind.THREAD, AxisKind.LANE)
 """Kinds whose steps are threads of one block."""
 

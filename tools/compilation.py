@@ -11,9 +11,11 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ..rewriting.diagnostics import PassError
 from ..targets.cuda import cuda_text
-from .pipeline import run_pipeline
+from .instruments import VerifyEach
+from .pipeline import build_pipeline, default_passes, execute
 from .pipelines import STAGES, CompileOptions
 from .printing import TextPrinter
+from .verifier import verify_ir
 
 if TYPE_CHECKING:
     from ..frontends.imported import Imported
@@ -55,12 +57,16 @@ def compile_stages(
     context = Context()
     module = imported.module
     original = module.clone()
+    registry = default_passes()
+    instrumentations = [VerifyEach()] if verify else []
+    if verify:
+        verify_ir(module)
     pipeline: list[str] = []
     for stage in STAGES:
         for step in stage.steps:
             pipeline.append(step.spell(options))
             try:
-                run_pipeline(module, context, pipeline[-1], verify=verify)
+                execute(build_pipeline(pipeline[-1], registry), context, module, instrumentations)
             except PassError:
                 raise
             except Exception as error:

@@ -20,7 +20,6 @@ from ..types import (
     index,
     integer_bounds,
     is_element_type,
-    is_float,
     is_value_type,
     shape_of,
     with_element,
@@ -222,7 +221,3 @@ def constant_value(value: SSAValue) -> Number | None:
     """The number when `value` is a `uop.const`."""
     owner = value.owner
     return owner.number if isinstance(owner, ConstOp) else None
-
-
-def is_float_value(value: SSAValue) -> bool:
-    return is_float(element_of(value.type))

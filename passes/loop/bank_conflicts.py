@@ -3,7 +3,8 @@
 from collections import defaultdict
 from functools import cache
 
-WARP = 32
+from ...dialects.axes import WARP
+
 BANKS = 32
 BANK_BYTES = 4
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from ...dialects.loop import ForOp, ReduceOp
@@ -123,9 +122,3 @@ def _linear(op: Operation, forms: dict[SSAValue, dict[str, int] | None]) -> dict
             if isinstance(number, int) and form is not None:
                 return {axis: step * number for axis, step in form.items()}
     return None
-
-
-def buffer_shape(access: Access) -> tuple[int, ...]:
-    type = access.op.buffer.type
-    assert isinstance(type, MemRefType)
-    return type.get_shape()

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 
-from ...dialects.axes import AxisKind
+from ...dialects.axes import WARP, AxisKind
 from ...dialects.schedule import Factor, Staging
-from .bank_conflicts import WARP, warp_wavefronts
+from .bank_conflicts import warp_wavefronts
 from .kernel_shape import Access, KernelShape
 from .schedule_parts import Axes, Choice, ceil_div, factors_of, power_of_two_above, schedule_of
 

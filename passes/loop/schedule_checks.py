@@ -6,7 +6,7 @@ from math import prod
 
 from xdsl.ir import Operation
 
-from ...dialects.axes import THREAD_KINDS, AxisKind
+from ...dialects.axes import THREAD_KINDS, WARP, AxisKind
 from ...dialects.loop import ForOp, ReduceOp, YieldOp
 from ...dialects.schedule import Schedule
 from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, KernelOp, LoadOp, StoreOp
@@ -14,8 +14,6 @@ from ...rewriting.diagnostics import PassError
 
 MAX_THREADS = 1024
 """Threads of one block, on every architecture since 2010."""
-
-WARP = 32
 
 _LOOP_FORM = (AluOp, BitcastOp, CastOp, ConstOp, LoadOp, StoreOp, ForOp, ReduceOp, YieldOp)
 

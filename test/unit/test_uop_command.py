@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
+from uop.dialects.gpu_kernel import target
 from uop.dialects.uop import AddOp, SubOp
 from uop.frontends.imported import Imported
 from uop.tools import execution
 from uop.tools.compilation import STAGE_NAMES, compile_stages
 from uop.tools.pipelines import CompileOptions
-from uop.tools.uop import STAGES, main
+from uop.tools.uop import ARCHITECTURES, STAGES, main
 from uop.tools.uop_opt import main as uop_opt
 
 SEED = "torch.relu(torch.matmul(torch.randn(16,64) + torch.randn(64), torch.randn(64,16)))"
@@ -43,6 +44,10 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def test_stages_are_those_of_the_pipeline() -> None:
     assert STAGES == STAGE_NAMES
+
+
+def test_architectures_are_those_of_the_target_table() -> None:
+    assert (*target.ARCHITECTURES,) == ARCHITECTURES
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from math import prod
 from xdsl.dialects.builtin import f32, i32
 from xdsl.ir import SSAValue
 
+from ....dialects.axes import WARP
 from ....dialects.gpu_kernel import ForOp, IfOp, LoadOp, ShuffleOp, StoreOp
 from ....dialects.monoids import MonoidAttr
 from ....dialects.tile import AxisOp, ReduceAcrossOp
@@ -19,8 +20,6 @@ from .indices import ZERO
 from .lowering import Lowering
 from .scopes import Scope
 from .values import Place, array_type
-
-WARP = 32
 
 
 @dataclass(frozen=True)
