@@ -166,6 +166,11 @@ def element_count(shape: Sequence[int]) -> int:
     return count
 
 
+def byte_count(type: Attribute) -> int:
+    """Bytes that the elements of a tensor or memref type take, packed."""
+    return element_count(shape_of(type)) * byte_width(element_of(type))
+
+
 def packed_strides(shape: Sequence[int]) -> tuple[int, ...]:
     """Strides, in elements, of rows that lie one after the other."""
     strides: list[int] = []

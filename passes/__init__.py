@@ -18,6 +18,7 @@ PASSES: dict[str, tuple[str, str]] = {
     "tile-stage": ("tile", "TileStagePass"),
     "tile-vectorize": ("tile", "TileVectorizePass"),
     "uop-partition": ("uop", "UOpPartitionPass"),
+    "uop-plan-buffers": ("uop", "UOpPlanBuffersPass"),
     "uop-rangeify": ("uop", "UOpRangeifyPass"),
     "uop-simplify": ("uop", "UOpSimplifyPass"),
 }

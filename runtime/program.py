@@ -4,26 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import SSAValue
 
 from ..dialects import gpu_kernel
-from ..dialects.semantics import numpy_dtype
-from ..dialects.types import element_count, element_of, shape_of, type_name
+from ..dialects.types import shape_of
 from ..dialects.uop import LaunchOp, ReshapeOp
 from ..rewriting.diagnostics import PassError
 from ..targets.cuda import gpu_kernels, kernel_name, kernel_text
+from .arena import Arena
 from .nvrtc import Resources, compile_cuda
 from .simulator import Counters, simulate
-
-Array = np.ndarray[Any, Any]
-
-POISON = 0xFF
-"""The byte that outputs hold before a kernel runs: every float of it is NaN, so a missing store shows."""
+from .storage import Array, storage_dtype
 
 
 @dataclass(frozen=True)
@@ -58,23 +53,15 @@ class KernelRun:
 
 @dataclass(frozen=True)
 class ProgramRun:
-    """The results of a program, and each launch in order."""
+    """The results of a program, each launch in order, and the memory between them.
+
+    arena: bytes that the launches' results share, as `uop-plan-buffers` planned. unplanned: bytes without reuse.
+    """
 
     outputs: list[Array]
     kernels: list[KernelRun]
-
-
-def storage_dtype(element: Attribute) -> np.dtype[Any]:
-    """How numpy holds a buffer's elements: bf16, which it lacks, as its bits in uint16; bool as bytes of 0 and 1."""
-    name = type_name(element)
-    return np.dtype({"bf16": "uint16", "i1": "uint8"}.get(name) or numpy_dtype(element))
-
-
-def poisoned(type: Attribute) -> Array:
-    """An array for a tensor or memref type whose elements are not written yet."""
-    dtype = storage_dtype(element_of(type))
-    count = element_count(shape_of(type))
-    return np.full(count * dtype.itemsize, POISON, np.uint8).view(dtype).reshape(shape_of(type))
+    arena: int
+    unplanned: int
 
 
 def flat(array: Array) -> Array:
@@ -120,14 +107,14 @@ class Program:
         """Run the program in the simulator.
 
         arguments: one contiguous array for each argument of the function, of its shape and `storage_dtype`; they are
-          not
-          changed. on_kernel: called after each launch.
-        Raises the simulator's errors: races, accesses out of bounds, reads of what was not written.
+          not changed. on_kernel: called after each launch.
+        Raises the simulator's errors: races, accesses out of bounds, reads of what was not written; and `PassError`
+        for a plan of the memory that loses a result.
         """
         block = self.function.body.block
         values: dict[SSAValue, Array] = {}
         for argument, array in zip(block.args, arguments, strict=True):
-            expected = storage_dtype(element_of(argument.type))
+            expected = storage_dtype(argument.type)
             if array.shape != shape_of(argument.type) or array.dtype != expected:
                 raise ValueError(
                     f"argument {argument.name_hint or argument.index} is {argument.type},"
@@ -135,10 +122,11 @@ class Program:
                 )
             values[argument] = np.ascontiguousarray(array)
         runs: list[KernelRun] = []
+        arena = Arena(self.function)
         for op in block.ops:
             if isinstance(op, LaunchOp):
                 compiled = self.kernels[op.kernel.root_reference.data]
-                outputs = [poisoned(result.type) for result in op.results]
+                outputs = arena.results(op)
                 counters = Counters()
                 if not compiled.is_empty:
                     counters = simulate(
@@ -153,10 +141,11 @@ class Program:
                 if on_kernel is not None:
                     on_kernel(runs[-1])
                 values.update(zip(op.results, outputs, strict=True))
+                arena.after(op)
             elif isinstance(op, ReshapeOp):
                 values[op.result] = values[op.input].reshape(shape_of(op.result.type))
             elif isinstance(op, ReturnOp):
-                return ProgramRun([values[operand] for operand in op.operands], runs)
+                return ProgramRun([values[operand] for operand in op.operands], runs, arena.size, arena.unplanned)
             else:
                 raise PassError(f"{op.name} does not stand in a program", op, "uop-partition moves it into a kernel")
         raise PassError("the program returns nothing", self.function)

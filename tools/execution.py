@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import torch
 
 from ..frontends.captured import Captured
-from ..runtime.program import Array, Program, ProgramRun
+from ..runtime.program import Program, ProgramRun
+from ..runtime.storage import Array
 from .comparison import Comparison, compare
 from .compilation import compile_stages
 from .pipelines import CompileOptions

@@ -8,11 +8,11 @@ from rich.console import Console
 from rich.table import Table
 
 from ..rewriting.locations import source_lines
-from ..runtime.program import KernelRun
+from ..runtime.program import ProgramRun
 from .comparison import Comparison
 
 
-def kernel_table(runs: Sequence[KernelRun]) -> Table:
+def kernel_table(run: ProgramRun) -> Table:
     """One row for each launch: its source lines, its launch, what it takes and what it did."""
     table = Table(title="Kernels in the simulator", title_justify="left")
     table.add_column("kernel")
@@ -29,10 +29,10 @@ def kernel_table(runs: Sequence[KernelRun]) -> Table:
         "conflicts",
     ):
         table.add_column(title, justify="right")
-    for run in runs:
-        kernel, resources, counters = run.compiled.kernel, run.compiled.resources, run.counters
+    for launch in run.kernels:
+        kernel, resources, counters = launch.compiled.kernel, launch.compiled.resources, launch.counters
         table.add_row(
-            run.compiled.name,
+            launch.compiled.name,
             "\n".join(source_lines(kernel.location)),
             "x".join(map(str, kernel.grid_shape)),
             str(kernel.threads),
@@ -48,6 +48,8 @@ def kernel_table(runs: Sequence[KernelRun]) -> Table:
         "instructions: issued by warps · loads, stores: 32-byte sectors of global memory against the least possible"
         " · conflicts: extra passes over shared memory"
     )
+    if run.arena:
+        table.caption += f"\nbuffers between kernels: {run.arena:,} B, {run.unplanned:,} B without reuse"
     return table
 
 

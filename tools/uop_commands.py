@@ -81,6 +81,6 @@ def run_command(captured: Captured, options: argparse.Namespace) -> int:
     """Run the program in the simulator and print what it did and whether it is right."""
     result = run_captured(captured, CompileOptions(arch=options.arch), seed=options.seed)
     out = console()
-    out.print(kernel_table(result.run.kernels))
+    out.print(kernel_table(result.run))
     out.print(comparison_table(result.comparisons))
     return 0 if result.right else 1

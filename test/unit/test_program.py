@@ -9,8 +9,9 @@ from xdsl.parser import Parser
 
 from uop.dialects import get_all_dialects
 from uop.rewriting.diagnostics import PassError
-from uop.runtime.program import Program, poisoned
+from uop.runtime.program import Program
 from uop.runtime.simulator import SimulationError
+from uop.runtime.storage import poisoned
 
 DOUBLE = """
 gpu_kernel.kernel @double(%out: memref<6xf32>, %x: memref<6xf32>)

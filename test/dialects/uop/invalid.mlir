@@ -262,3 +262,19 @@ func.func @large() {
   %0 = uop.const 9223372036854775808 : index
   func.return
 }
+
+// -----
+
+func.func @places(%x: tensor<4xf32>) {
+  // expected-error@+1 {{1 results have 2 places in the arena}}
+  %0 = uop.launch @f(%x) arena [0, own] : (tensor<4xf32>) -> tensor<4xf32>
+  func.return
+}
+
+// -----
+
+func.func @place(%x: tensor<4xf32>) {
+  // expected-error@+1 {{a place in the arena is an offset in bytes from 0 on, or own}}
+  %0 = uop.launch @f(%x) arena [-4] : (tensor<4xf32>) -> tensor<4xf32>
+  func.return
+}

@@ -108,6 +108,8 @@ uop.kernel @double(%x: tensor<4xf32>) -> (tensor<4xf32>) {
 func.func @program(%x: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK: uop.launch @double(%{{.*}}) : (tensor<4xf32>) -> tensor<4xf32>
   %0 = uop.launch @double(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  // CHECK-NEXT: uop.launch @split(%{{.*}}) arena [256, own] : (tensor<4xf32>) -> (tensor<4xf32>, tensor<2xf32>)
+  %1, %2 = uop.launch @split(%0) arena [256, own] : (tensor<4xf32>) -> (tensor<4xf32>, tensor<2xf32>)
   func.return %0 : tensor<4xf32>
 }
 

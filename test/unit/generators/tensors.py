@@ -119,7 +119,10 @@ def _function(program: Program, name: str) -> FuncOp:
 def launch(program: Program) -> None:
     types = program.draw(st.lists(elements.flatmap(tensor_of), max_size=3))
     results = program.draw(st.lists(elements.flatmap(tensor_of), max_size=3))
-    program.add(LaunchOp.of(program.draw(names), program.values(types), results))
+    op = LaunchOp.of(program.draw(names), program.values(types), results)
+    if program.draw(st.booleans()):
+        op.place([program.draw(st.none() | st.integers(0, 2**40)) for _ in results])
+    program.add(op)
 
 
 def aten(program: Program) -> None:
