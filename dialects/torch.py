@@ -26,7 +26,8 @@ from .syntax import parse_attributes, print_attributes, print_operands
 class AtenOp(IRDLOperation):
     """One call of an ATen overload: `torch.aten "sum.dim_IntList"(%x) {dim = [1]} : (…) -> …`.
 
-    overload: name without `aten.` and without `.default`.
+    overload: name without `aten.` and without `.default`. An operator of another library, as `torch.library` registers
+      them, stands with its namespace: `library::name`.
     operands: its tensors, in schema order; a list of tensors stands as one operand after the other.
     arguments: its other arguments by schema name. In the place of a tensor argument that is a Python scalar stands the
       scalar; in the place of a list of tensors, their number, or, where some may be absent, which of them are there;

@@ -35,7 +35,14 @@ from .errors import Problem, UnsupportedError, UnsupportedProgramError
 from .exporting import decompose, export_module
 from .imported import Argument, ArgumentKind, Imported, Result, ResultKind
 from .source_locations import node_location
-from .torch_internals import SchemaArgument, aten_overload, node_modules, node_outputs, schema_arguments
+from .torch_internals import (
+    SchemaArgument,
+    node_modules,
+    node_outputs,
+    operator_overload,
+    overload_name,
+    schema_arguments,
+)
 
 
 def import_exported(
@@ -192,10 +199,10 @@ class _Importer:
                 continue
             if node.target is operator.getitem:
                 self.get_item(node)
-            elif (overload := aten_overload(node.target)) is not None:
+            elif (overload := operator_overload(node.target)) is not None:
                 self.operation(node, overload)
             else:
-                self.problem(node, str(node.target), "is no ATen operation")
+                self.problem(node, str(node.target), "is no operator of PyTorch")
 
     def get_item(self, node: torch.fx.Node) -> None:
         source, index = node.args
@@ -207,18 +214,17 @@ class _Importer:
     def operation(self, node: torch.fx.Node, overload: OpOverload[..., Any]) -> None:
         if overload in _ASSERTIONS or any(tensor not in self.values for tensor in node.all_input_nodes):
             return  # no input: what gives it has been reported
-        name = str(overload)
         try:
             types = [tensor_type(output) for output in node_outputs(node)]
             operands, arguments = self.split_arguments(node, overload)
         except UnsupportedError as error:
-            self.problem(node, name, str(error))
+            self.problem(node, str(overload), str(error))
             return
         op = AtenOp.create(
             operands=operands,
             result_types=types,
             properties={
-                "overload": StringAttr(name.removeprefix("aten.").removesuffix(".default")),
+                "overload": StringAttr(overload_name(overload)),
                 "arguments": DictionaryAttr(arguments),
             },
         )

@@ -31,9 +31,15 @@ class SchemaArgument:
     has_absent: bool
 
 
-def aten_overload(target: object) -> OpOverload[..., Any] | None:
-    """`target`, which an FX node calls, if it is an ATen operation."""
-    return target if isinstance(target, OpOverload) and target.namespace == "aten" else None
+def operator_overload(target: object) -> OpOverload[..., Any] | None:
+    """`target`, which an FX node calls, if it is an operator of PyTorch or of a library that registers some."""
+    return target if isinstance(target, OpOverload) else None
+
+
+def overload_name(overload: OpOverload[..., Any]) -> str:
+    """As the torch dialect writes it: `relu`, `add.Tensor`; `library::name` for an operator that is not ATen's."""
+    namespace, _, name = overload.name().partition("::")
+    return name if namespace == "aten" else f"{namespace}::{name}"
 
 
 def schema_arguments(overload: OpOverload[..., Any]) -> Iterator[SchemaArgument]:

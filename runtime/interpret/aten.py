@@ -35,11 +35,14 @@ def interpret_torch_function(function: FuncOp, arguments: Sequence[torch.Tensor]
 
 def call(op: AtenOp, operands: Sequence[torch.Tensor]) -> list[torch.Tensor]:
     """The results of one call."""
-    name, _, overload = op.overload.data.partition(".")
+    *library, qualified = op.overload.data.split("::")
+    name, _, overload = qualified.partition(".")
     try:
-        function = getattr(getattr(torch.ops.aten, name), overload or "default")
+        operator = getattr(getattr(torch.ops, library[0] if library else "aten"), name)
+        function = getattr(operator, overload or "default")
     except AttributeError:
-        raise ExecutionError(f"PyTorch has no overload aten.{op.overload.data}", op) from None
+        advice = f"; import what registers the operators of {library[0]}" if library else ""
+        raise ExecutionError(f"PyTorch has no overload {_called(op)}{advice}", op) from None
     tensors = iter(operands)
     keywords: dict[str, Any] = {}
     for argument in function._schema.arguments:
@@ -53,6 +56,10 @@ def call(op: AtenOp, operands: Sequence[torch.Tensor]) -> list[torch.Tensor]:
             keywords[argument.name] = tensor
     results = function(**keywords)
     return [results] if isinstance(results, torch.Tensor) else list(results)
+
+
+def _called(op: AtenOp) -> str:
+    return op.overload.data if "::" in op.overload.data else f"aten.{op.overload.data}"
 
 
 def _tensor_list(given: Attribute | None, tensors: Iterator[torch.Tensor]) -> list[torch.Tensor | None]:

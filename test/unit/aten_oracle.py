@@ -31,6 +31,7 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from uop.dialects.torch import AtenOp
 from uop.frontends.element_types import tensor_type
+from uop.frontends.torch_internals import overload_name
 from uop.passes.torch.convert_torch_to_uop import ConvertTorchToUopPass
 from uop.runtime.interpret.tensors import interpret_function
 
@@ -164,7 +165,7 @@ def program(overload: Any, args: Sequence[Any], kwargs: dict[str, Any], results:
         operands=operands,
         result_types=[tensor_type(x) for x in results],
         properties={
-            "overload": StringAttr(str(overload).removeprefix("aten.").removesuffix(".default")),
+            "overload": StringAttr(overload_name(overload)),
             "arguments": DictionaryAttr(arguments),
         },
     )

@@ -25,6 +25,7 @@ from uop.frontends.errors import UnsupportedError, UnsupportedProgramError
 from uop.frontends.exporting import export_module
 from uop.frontends.imported import ArgumentKind, Imported, ResultKind
 from uop.frontends.importer import import_exported, import_program
+from uop.passes.torch.convert_torch_to_uop import CannotLower, ConvertTorchToUopPass
 from uop.rewriting.locations import source_lines
 
 
@@ -224,6 +225,18 @@ class Everything(nn.Module):
     def forward(self, batch: dict[str, torch.Tensor], times: int, *, shift: torch.Tensor) -> Any:
         y = self.net(batch["x"]) * self.scale + self.table * torch.tensor(3.0)
         return {"y": y * times, "none": None}, [batch["x"] + shift, times], y
+
+
+def test_operators_of_other_libraries() -> None:
+    """They come in with their namespace, and go no further than a refusal that names them."""
+    with torch.library._scoped_library("importer_test", "DEF") as library:  # pyright: ignore[reportPrivateUsage]
+        library.define("twice(Tensor x) -> Tensor")
+        library.impl("twice", lambda x: x + x, "CompositeExplicitAutograd")
+        imported = import_function(lambda x: torch.ops.importer_test.twice(x), torch.ones(3))
+    assert [op.overload.data for op in operations(imported)] == ["importer_test::twice"]
+    assert text(parse(text(imported.module))) == text(imported.module)
+    with pytest.raises(CannotLower, match="`importer_test::twice` on tensor<3xf32>: no lowering for this overload"):
+        ConvertTorchToUopPass().apply(Context(), imported.module)
 
 
 def test_arguments_and_results_of_a_module() -> None:

@@ -138,6 +138,18 @@ def test_products(dtype: torch.dtype) -> None:
         check_composite(aten.addmm.default, torch.full_like(bias, math.nan), x, y, beta=0)
 
 
+@pytest.mark.parametrize("ends", [[2, 2, 6], [0, 0, 7], [7, 7, 7], [0, 1, 3], [0, 0, 0]])
+@pytest.mark.parametrize("dtype", [torch.int32, torch.int64])
+def test_products_of_groups(ends: list[int], dtype: torch.dtype) -> None:
+    """Empty groups, and rows past the last group; as `transformers` registers the operator."""
+    import transformers.integrations.moe as registers  # noqa: F401  # pyright: ignore
+
+    grouped: Any = torch.ops.transformers.grouped_mm_fallback.default
+    check_composite(
+        grouped, sample(torch.float32, (7, 5)), sample(torch.float32, (3, 5, 6)), torch.tensor(ends, dtype=dtype)
+    )
+
+
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_normalizations(dtype: torch.dtype) -> None:
     x = sample(dtype, (2, 6, 5))

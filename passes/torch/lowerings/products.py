@@ -6,8 +6,12 @@ Floats of 16 bits are multiplied and added up in f32.
 
 from __future__ import annotations
 
+from xdsl.dialects.builtin import i64
+from xdsl.ir import Attribute
+
 from ....dialects.monoids import Number
 from ....dialects.types import element_count
+from .errors import Unsupported
 from .lowering import Lowering
 from .registry import lowering
 from .tensor import Tensor
@@ -94,6 +98,45 @@ def baddbmm(
 @lowering("addmv")
 def addmv(b: Lowering, self: Tensor, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
     return _added(b, self, _product(b, mat, vec.unsqueeze(1)).reshape(b.shape), beta, alpha)
+
+
+@lowering("transformers::grouped_mm_fallback")
+def grouped_mm_fallback(b: Lowering, input: Tensor, weight: Tensor, offs: Tensor) -> Tensor:
+    return _grouped_product(b, input, weight, offs)
+
+
+@lowering("_grouped_mm")
+def grouped_mm(
+    b: Lowering,
+    self: Tensor,
+    mat2: Tensor,
+    offs: Tensor | None = None,
+    bias: Tensor | None = None,
+    out_dtype: Attribute | None = None,
+) -> Tensor:
+    if offs is None and self.rank == mat2.rank == 3:
+        return _product(b, self, mat2)
+    if offs is None or (self.rank, mat2.rank) != (2, 3) or bias is not None:
+        raise Unsupported("only groups of rows with a matrix each are supported", "use torch.bmm on padded groups")
+    return _grouped_product(b, self, mat2, offs)
+
+
+def _grouped_product(b: Lowering, x: Tensor, weights: Tensor, ends: Tensor) -> Tensor:
+    """Each row of x, S × K, times the matrix of its group out of G × K × N: S × N.
+
+    ends: G ascending integers; group g is of the rows from `ends[g - 1]` up to, not including, `ends[g]`. Rows past
+    the last give zeros. A row's group is its number of ends at or before it, so each row reads K · N weights.
+    """
+    rows = x.shape[0]
+    groups, _, columns = weights.shape
+    if not groups:
+        return b.full((rows, columns), 0, b.compute)
+    row = b.iota(rows, ends.element).unsqueeze(1).expand((rows, groups))
+    passed = ends.unsqueeze(0).broadcast_to((rows, groups)) <= row
+    group = passed.cast(i64).sum([1]).reshape((rows,))
+    chosen = weights.cast(b.compute).take(0, group.minimum(groups - 1))
+    product = (x.cast(b.compute).unsqueeze(2).expand(chosen.shape) * chosen).sum([1]).reshape((rows, columns))
+    return (group < groups).unsqueeze(1).broadcast_to((rows, columns)).where(product, 0)
 
 
 def _added(b: Lowering, x: Tensor, product: Tensor, beta: Number, alpha: Number) -> Tensor:

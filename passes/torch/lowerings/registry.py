@@ -86,7 +86,7 @@ LOWERINGS: dict[str, Rule] = {}
 
 
 def lowering(*overloads: str) -> Callable[[FunctionT], FunctionT]:
-    """Register a function as the lowering of ATen overloads, named without `aten.` and `.default`."""
+    """Register a function as the lowering of overloads, named as in `torch.aten`: without `aten.` and `.default`."""
 
     def register(function: FunctionT) -> FunctionT:
         rule = Rule(function)
