@@ -43,6 +43,12 @@ class Congruence:
         """What is known modulo a divisor of `number`: of values of which only that is known."""
         return Congruence.of(gcd(self.modulus, number), self.residue)
 
+    def remainders(self, divisor: int) -> Interval:
+        """The least and the greatest remainder (of floor division) that the numbers leave when divided."""
+        known = self.modulo(divisor).nearest(Interval(0, divisor - 1) if divisor > 0 else Interval(divisor + 1, 0))
+        assert known is not None, "the modulus divides the divisor: one of each period is in between"
+        return known
+
     def __add__(self, other: Congruence) -> Congruence:
         return Congruence.of(gcd(self.modulus, other.modulus), self.residue + other.residue)
 

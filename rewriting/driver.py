@@ -187,6 +187,9 @@ class Rewriter:
     def range(self, value: SSAValue) -> Range | None:
         return self._ranges.of(value)
 
+    def remainder(self, value: SSAValue, divisor: int) -> Interval | None:
+        return self._ranges.remainder(value, divisor)
+
     def builder(self, op: Operation, *matched: Operation) -> RewriteBuilder:
         """The builder in front of `op`, whose ops come from where it and the `matched` ops came from."""
         block = op.parent
@@ -277,6 +280,9 @@ class Rewriter:
                 return False
             if value.type is not result.type and value.type != result.type:
                 raise PassError(f"the rule `{rule}` ({rule.place}) gives a {value.type} for a {result.type}", op)
+        if not all(listener.allows(rule, op) for listener in self._listeners):
+            self._take_back()
+            return False
         for listener in self._listeners:
             listener.rewriting(rule, op, self.built, values)
         visits_again = self.order is not Order.ONE_SWEEP

@@ -1,4 +1,4 @@
-"""What rules know of values and numbers: type classes, arithmetic on constants and bounds, and conditions.
+"""What rules know of values and numbers: arithmetic on constants and bounds, and conditions.
 
 All of it is data: guards are compiled (`matcher.py`), printed and proved.
 """
@@ -11,35 +11,7 @@ from dataclasses import dataclass
 from xdsl.ir import Attribute, SSAValue
 
 from ..dialects.types import element_of
-from .values import kind_of_type
-
-
-@dataclass(frozen=True)
-class TypeClass:
-    """Element types that a variable stands for.
-
-    kinds: `float`, `signed`, `unsigned`, `index`, `bool`
-    elements: the element types themselves, where not all of these kinds are meant
-    """
-
-    name: str
-    kinds: frozenset[str]
-    elements: frozenset[Attribute] | None = None
-
-
-def exactly(*elements: Attribute) -> TypeClass:
-    """These element types only: `variables("h", exactly(f16, bf16))`."""
-    names = " or ".join(map(str, elements))
-    return TypeClass(names, frozenset(map(kind_of_type, elements)), frozenset(elements))
-
-
-ANY = TypeClass("any", frozenset(("float", "signed", "unsigned", "index", "bool")))
-FLOAT = TypeClass("float", frozenset(("float",)))
-INTEGER = TypeClass("integer", frozenset(("signed", "unsigned", "index")))
-SIGNED = TypeClass("signed", frozenset(("signed", "index")))
-INDEX = TypeClass("index", frozenset(("index",)))
-BOOL = TypeClass("bool", frozenset(("bool",)))
-BITS = TypeClass("bits", INTEGER.kinds | BOOL.kinds)
+from .type_classes import ANY, TypeClass
 
 
 class NumberExpression:
@@ -74,33 +46,33 @@ class NumberExpression:
         return Arithmetic("-", 0, self)
 
     def __lt__(self, other: NumberExpression | int) -> Condition:
-        return Condition("<", self, other)
+        return Comparison("<", self, other)
 
     def __le__(self, other: NumberExpression | int) -> Condition:
-        return Condition("<=", self, other)
+        return Comparison("<=", self, other)
 
     def __gt__(self, other: NumberExpression | int) -> Condition:
-        return Condition(">", self, other)
+        return Comparison(">", self, other)
 
     def __ge__(self, other: NumberExpression | int) -> Condition:
-        return Condition(">=", self, other)
+        return Comparison(">=", self, other)
 
     # As in z3, == makes a formula. Identity is what Python's containers need.
     __hash__ = object.__hash__
 
     def __eq__(self, other: object) -> Condition:  # pyright: ignore[reportIncompatibleMethodOverride]
         assert isinstance(other, NumberExpression | int)
-        return Condition("==", self, other)
+        return Comparison("==", self, other)
 
     def __ne__(self, other: object) -> Condition:  # pyright: ignore[reportIncompatibleMethodOverride]
         assert isinstance(other, NumberExpression | int)
-        return Condition("!=", self, other)
+        return Comparison("!=", self, other)
 
-    def render(self, leaf: Callable[[Constant | Bound], str]) -> str:
+    def render(self, leaf: Callable[[Leaf], str]) -> str:
         """Python source of the expression, where `leaf` says how constants and bounds are spelled."""
         raise NotImplementedError
 
-    def leaves(self) -> Iterator[Constant | Bound]:
+    def leaves(self) -> Iterator[Leaf]:
         """The constants and bounds in the expression."""
         raise NotImplementedError
 
@@ -116,12 +88,12 @@ class Arithmetic(NumberExpression):
     left: NumberExpression | int
     right: NumberExpression | int
 
-    def render(self, leaf: Callable[[Constant | Bound], str]) -> str:
+    def render(self, leaf: Callable[[Leaf], str]) -> str:
         if self.sign == "-" and isinstance(self.left, int) and self.left == 0:
             return f"-{_render(self.right, leaf, brackets=True)}"
         return f"{_render(self.left, leaf, brackets=True)} {self.sign} {_render(self.right, leaf, brackets=True)}"
 
-    def leaves(self) -> Iterator[Constant | Bound]:
+    def leaves(self) -> Iterator[Leaf]:
         for side in (self.left, self.right):
             if isinstance(side, NumberExpression):
                 yield from side.leaves()
@@ -129,43 +101,82 @@ class Arithmetic(NumberExpression):
 
 @dataclass(frozen=True, eq=False)
 class Bound(NumberExpression):
-    """`n.min` or `n.max`: what the range analysis knows of a variable."""
+    """`n.min` or `n.max`, `(n % a).min` or `(n % a).max`: what the range analysis knows of a variable."""
 
-    variable: Value
+    of: Value | Remainder
     end: str
 
-    def render(self, leaf: Callable[[Constant | Bound], str]) -> str:
+    @property
+    def variable(self) -> Value:
+        """The variable of which it speaks."""
+        return self.of.variable if isinstance(self.of, Remainder) else self.of
+
+    def render(self, leaf: Callable[[Leaf], str]) -> str:
         return leaf(self)
 
-    def leaves(self) -> Iterator[Constant | Bound]:
+    def leaves(self) -> Iterator[Leaf]:
         yield self
 
     def __str__(self) -> str:
-        return f"{self.variable}.{self.end}"
+        return f"{self.of}.{self.end}"
 
 
-def _render(part: NumberExpression | int, leaf: Callable[[Constant | Bound], str], brackets: bool = False) -> str:
+@dataclass(frozen=True, eq=False)
+class Remainder:
+    """`n % a`: the remainder of a variable, which has bounds. Division is floor division, and a is not 0.
+
+    They are what intervals and congruences know: of n = 4 · m + 2, `(n % 8).min` is 2 and `(n % 8).max` is 6.
+    """
+
+    variable: Value
+    divisor: NumberExpression | int
+
+    @property
+    def min(self) -> Bound:
+        return Bound(self, "min")
+
+    @property
+    def max(self) -> Bound:
+        return Bound(self, "max")
+
+    def __str__(self) -> str:
+        return f"({self.variable} % {_render(self.divisor, str, brackets=True)})"
+
+
+def _render(part: NumberExpression | int, leaf: Callable[[Leaf], str], brackets: bool = False) -> str:
     if not isinstance(part, NumberExpression):
         return str(part)
     text = part.render(leaf)
     return f"({text})" if brackets and isinstance(part, Arithmetic) else text
 
 
-@dataclass(frozen=True, eq=False)
 class Condition:
-    """`0 <= n.min`: part of a guard."""
+    """Part of a guard, as data."""
+
+    def __bool__(self) -> bool:
+        raise TypeError(f"`{self}` is not true or false yet: give `when` several conditions instead of chaining them")
+
+    def render(self, leaf: Callable[[Leaf], str]) -> str:
+        """Python source of the condition, where `leaf` says how constants and bounds are spelled."""
+        raise NotImplementedError
+
+    def leaves(self) -> Iterator[Leaf]:
+        """The constants, bounds and numbers of uses of which it speaks."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison(Condition):
+    """`0 <= n.min`"""
 
     sign: str
     left: NumberExpression | int
     right: NumberExpression | int
 
-    def __bool__(self) -> bool:
-        raise TypeError(f"`{self}` is not true or false yet: give `when` several conditions instead of chaining them")
-
-    def render(self, leaf: Callable[[Constant | Bound], str]) -> str:
+    def render(self, leaf: Callable[[Leaf], str]) -> str:
         return f"{_render(self.left, leaf)} {self.sign} {_render(self.right, leaf)}"
 
-    def leaves(self) -> Iterator[Constant | Bound]:
+    def leaves(self) -> Iterator[Leaf]:
         for side in (self.left, self.right):
             if isinstance(side, NumberExpression):
                 yield from side.leaves()
@@ -175,8 +186,77 @@ class Condition:
 
 
 @dataclass(frozen=True, eq=False)
+class Divisible(Condition):
+    """`n.divisible_by(a)`: n is known to be a multiple of a, which is not 0."""
+
+    remainder: Remainder
+
+    def render(self, leaf: Callable[[Leaf], str]) -> str:
+        return f"{leaf(self.remainder.min)} == 0 and {leaf(self.remainder.max)} == 0"
+
+    def leaves(self) -> Iterator[Leaf]:
+        yield self.remainder.min
+        yield self.remainder.max
+
+    def __str__(self) -> str:
+        return f"{self.remainder.variable}.divisible_by({_render(self.remainder.divisor, str)})"
+
+
+@dataclass(frozen=True, eq=False)
+class Uses:
+    """`x.uses`: by how many operands a value is used. It is compared with numbers."""
+
+    variable: Value
+
+    def __lt__(self, other: int) -> UseCondition:
+        return UseCondition("<", self, other)
+
+    def __le__(self, other: int) -> UseCondition:
+        return UseCondition("<=", self, other)
+
+    def __gt__(self, other: int) -> UseCondition:
+        return UseCondition(">", self, other)
+
+    def __ge__(self, other: int) -> UseCondition:
+        return UseCondition(">=", self, other)
+
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> UseCondition:  # pyright: ignore[reportIncompatibleMethodOverride]
+        assert isinstance(other, int)
+        return UseCondition("==", self, other)
+
+    def __ne__(self, other: object) -> UseCondition:  # pyright: ignore[reportIncompatibleMethodOverride]
+        assert isinstance(other, int)
+        return UseCondition("!=", self, other)
+
+    def __str__(self) -> str:
+        return f"{self.variable}.uses"
+
+
+@dataclass(frozen=True, eq=False)
+class UseCondition(Condition):
+    """`x.uses <= 2`"""
+
+    sign: str
+    uses: Uses
+    number: int
+
+    def render(self, leaf: Callable[[Leaf], str]) -> str:
+        return f"{leaf(self.uses)} {self.sign} {self.number}"
+
+    def leaves(self) -> Iterator[Leaf]:
+        yield self.uses
+
+    def __str__(self) -> str:
+        if self.sign == "==" and self.number == 1:
+            return f"{self.uses.variable}.one_use"
+        return self.render(str)
+
+
+@dataclass(frozen=True, eq=False)
 class Fact:
-    """`x.one_use`, `x.dtype == f32`: part of a guard that is about values, not about numbers.
+    """`x.dtype == f32`: part of a guard that is about values, not about numbers.
 
     names: the variables whose values `test` is called with, in order
     """
@@ -237,10 +317,6 @@ class TypeExpression:
         return f"{self.variable}.{'dtype' if self.of_elements else 'type'}"
 
 
-def _has_one_use(value: SSAValue) -> bool:
-    return value.has_one_use()
-
-
 class Pattern:
     """What may stand in a term."""
 
@@ -272,10 +348,23 @@ class Value:
         """Its element type."""
         return TypeExpression(self, True)
 
+    def __mod__(self, divisor: NumberExpression | int) -> Remainder:
+        """Its remainder, of which guards ask the bounds: `(n % a).max`."""
+        return Remainder(self, divisor)
+
+    def divisible_by(self, divisor: NumberExpression | int) -> Divisible:
+        """Whether it is known to be a multiple of a number, which is not 0."""
+        return Divisible(Remainder(self, divisor))
+
     @property
-    def one_use(self) -> Fact:
+    def uses(self) -> Uses:
+        """How many operands are this value: at least the one that the term shows."""
+        return Uses(self)
+
+    @property
+    def one_use(self) -> UseCondition:
         """Whether it has one use, the one that the term shows: then it dies with the rewrite."""
-        return Fact(f"{self}.one_use", (self.name,), _has_one_use)
+        return self.uses == 1
 
     def __str__(self) -> str:
         return self.name
@@ -291,11 +380,15 @@ class Constant(Pattern, NumberExpression):
 
     name: str
 
-    def render(self, leaf: Callable[[Constant | Bound], str]) -> str:
+    def render(self, leaf: Callable[[Leaf], str]) -> str:
         return leaf(self)
 
-    def leaves(self) -> Iterator[Constant | Bound]:
+    def leaves(self) -> Iterator[Leaf]:
         yield self
 
     def __str__(self) -> str:
         return self.name
+
+
+Leaf = Constant | Bound | Uses
+"""What expressions and conditions are made of."""

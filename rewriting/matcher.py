@@ -32,6 +32,7 @@ from .patterns import (
 )
 from .replacement import write_replacement
 from .rule_code import RuleCode, SharedCode
+from .uses import use_count
 from .values import READERS, kind_of_type, number_of, plain_value, same_number
 
 Found = tuple[Rule, SSAValue | Sequence[SSAValue]]
@@ -52,6 +53,7 @@ def compile_matcher(op: type[Operation], rules: Iterable[Rule], counting: bool =
         "element_of": element_of,
         "plain_value": plain_value,
         "copysign": copysign,
+        "use_count": use_count,
         "inf": inf,
         "nan": nan,
     }
@@ -109,7 +111,7 @@ class _TermCompiler:
         for test in dict.fromkeys(self.late):
             code.test(test)
         for guard in self.rule.guards:
-            code.test(code.condition(guard) if isinstance(guard, Condition) else code.call(guard))
+            code.test(code.render(guard) if isinstance(guard, Condition) else code.call(guard))
         code.line(f"# {self.term} at {self.rule.place}")
         write_replacement(code)
         return code.lines

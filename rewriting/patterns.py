@@ -19,25 +19,23 @@ from xdsl.traits import Commutative
 from ..dialects.monoids import Number
 from .definitions import operand_fields, property_fields
 from .expressions import (
-    ANY,
-    BITS,
-    BOOL,
-    FLOAT,
-    INDEX,
-    INTEGER,
     RESULT,
-    SIGNED,
     Arithmetic,
     Bound,
+    Comparison,
     Condition,
     Constant,
+    Divisible,
     Fact,
+    Leaf,
     NumberExpression,
     Pattern,
-    TypeClass,
+    Remainder,
+    UseCondition,
+    Uses,
     Value,
-    exactly,
 )
+from .type_classes import ANY, BITS, BOOL, FLOAT, INDEX, INTEGER, SIGNED, TypeClass, exactly
 
 __all__ = [
     "ANY",
@@ -55,11 +53,14 @@ __all__ = [
     "AttributeVariable",
     "Bound",
     "Capture",
+    "Comparison",
     "Condition",
     "Constant",
+    "Divisible",
     "Fact",
     "Guard",
     "Guarded",
+    "Leaf",
     "NumberExpression",
     "OneOf",
     "OpPattern",
@@ -67,11 +68,14 @@ __all__ = [
     "Operands",
     "Pattern",
     "PropertyPattern",
+    "Remainder",
     "Replacement",
     "Rule",
     "RuleGroup",
     "Term",
     "TypeClass",
+    "UseCondition",
+    "Uses",
     "Variable",
     "any_of",
     "attributes",
@@ -312,7 +316,7 @@ class Term(Pattern):
     def when(self, *guards: Guard) -> Guarded:
         """The term under conditions, tried from left to right.
 
-        A guard is a `Condition` (`n.min >= 0`), a `Fact` (`x.one_use`), or a function whose parameters are
+        A guard is a `Condition` (`n.min >= 0`), a `Fact` (`x.dtype == f32`), or a function whose parameters are
         named like variables (it gets their values), constants (their numbers), operands (a sequence of
         values), attributes, `op` (the matched op) or `result` (its value).
         """

@@ -96,6 +96,16 @@ class RangeAnalysis:
         """The least and the greatest number; None for floats. Cheaper than `of`, which may know tighter ends."""
         return self.intervals.of(value)
 
+    def remainder(self, value: SSAValue, divisor: int) -> Interval | None:
+        """The least and the greatest remainder of a value when divided (floor division); None for floats."""
+        interval = self.intervals.of(value)
+        if interval is None:
+            return None
+        quotient = interval.low // divisor
+        if interval.high // divisor == quotient:
+            return Interval(interval.low - quotient * divisor, interval.high - quotient * divisor)
+        return self.congruence(value).remainders(divisor)
+
     def assume(self, value: SSAValue, interval: Interval) -> None:
         """Take for granted that a value, of which nothing has been asked yet, is in the interval."""
         self._assumed[value] = interval

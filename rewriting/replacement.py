@@ -116,7 +116,7 @@ def _build_operand(code: RuleCode, operand: Operand, type_: str) -> str:
 
 def _build_number(code: RuleCode, number: NumberExpression | Number, type_: str, term: Term) -> str:
     """Build a number with the constants of the dialect of the term in which it stands."""
-    text = number.render(code.leaf) if isinstance(number, NumberExpression) else repr(number)
+    text = code.render(number) if isinstance(number, NumberExpression) else repr(number)
     name = code.new_name("n")
     constant = term.head.constant
     more = "" if constant is None else f", {code.name_of(constant, 'Op')}"

@@ -9,7 +9,7 @@ from xdsl.ir import Operation
 
 from ..dialects.uop import AluOp
 from .definitions import fixed_arity
-from .expressions import Bound, Condition, Constant, Value
+from .expressions import Bound, Condition, Constant, Leaf, NumberExpression, Remainder, UseCondition, Value
 from .patterns import Rule, parameters_of
 
 
@@ -80,7 +80,7 @@ class RuleCode:
         self.bound: dict[str, str] = {}  # name of what the term binds → expression
         self.matched: list[str] = []  # ops below the root that the term matches
         self._indent = 0
-        self._intervals: dict[str, str] = {}  # variable → name of its interval
+        self._intervals: dict[str, str] = {}  # variable, or remainder of one → name of its interval
         self._names = 0
 
     def line(self, text: str) -> None:
@@ -131,26 +131,37 @@ class RuleCode:
 
     # Guards.
 
-    def leaf(self, leaf: Constant | Bound) -> str:
-        """The expression for a constant's number, or the end of a variable's interval."""
+    def render(self, expression: NumberExpression | Condition) -> str:
+        """The Python of an expression or a condition; what it knows of variables is fetched before."""
+        if isinstance(expression, UseCondition):
+            value, number = self.known(expression.uses.variable.name), expression.number
+            return f"use_count({value}, {number + 1}) {expression.sign} {number}"
+        for leaf in expression.leaves():
+            if isinstance(leaf, Bound):
+                self._fetch_interval(leaf.of)
+        return expression.render(self._leaf)
+
+    def _leaf(self, leaf: Leaf) -> str:
+        """The expression for a constant's number, or the end of an interval."""
         if isinstance(leaf, Constant):
             return self.known(leaf.name)
-        return f"{self._intervals[leaf.variable.name]}.{'low' if leaf.end == 'min' else 'high'}"
+        assert isinstance(leaf, Bound)
+        return f"{self._intervals[str(leaf.of)]}.{'low' if leaf.end == 'min' else 'high'}"
 
-    def condition(self, condition: Condition) -> str:
-        for leaf in condition.leaves():
-            if isinstance(leaf, Bound):
-                self.interval(leaf.variable)
-        return condition.render(self.leaf)
-
-    def interval(self, variable: Value) -> None:
-        """See to it that the interval of a variable is there."""
-        if variable.name in self._intervals:
+    def _fetch_interval(self, of: Value | Remainder) -> None:
+        """See to it that the interval of a variable, or of its remainder, is there."""
+        if str(of) in self._intervals:
             return
+        variable = of.variable if isinstance(of, Remainder) else of
         if "float" in variable.types.kinds:
-            raise self.error(f"floats have no {variable}.min")
-        name = self._intervals[variable.name] = f"i{len(self._intervals)}"
-        self.line(f"{name} = rewriter.interval({self.known(variable.name)})")
+            raise self.error(f"floats have no {of}.min")
+        value = self.known(variable.name)
+        fetch = f"rewriter.interval({value})"
+        if isinstance(of, Remainder):
+            divisor = self.render(of.divisor) if isinstance(of.divisor, NumberExpression) else str(of.divisor)
+            fetch = f"rewriter.remainder({value}, {divisor})"
+        name = self._intervals[str(of)] = f"i{len(self._intervals)}"
+        self.line(f"{name} = {fetch}")
 
     def call(self, function: Callable[..., Any], *arguments: str) -> str:
         """A call of a function that names what it wants to know."""

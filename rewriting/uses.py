@@ -1,4 +1,4 @@
-"""Replacing a value in all its uses."""
+"""Counting the uses of a value, and replacing it in all of them."""
 
 # pyright: reportPrivateUsage=false
 # xDSL's own `replace_all_uses_with` goes through views of operands, which take most of the time of a rewrite.
@@ -21,3 +21,12 @@ def replace_uses(old: SSAValue, new: SSAValue) -> None:
     old.first_use = None
     if new.name_hint is None:
         new.name_hint = old.name_hint
+
+
+def use_count(value: SSAValue, limit: int) -> int:
+    """How many operands are this value; `limit` where there are more, without looking at them all."""
+    count, use = 0, value.first_use
+    while use is not None and count < limit:
+        count += 1
+        use = use._next_use
+    return count

@@ -18,22 +18,45 @@ from ...dialects.monoids import Number
 from ...dialects.types import element_of, integer_bounds, is_bool, is_integer
 from ...rewriting.builder import Builder
 from ...rewriting.driver import Order, rewrite
-from ...rewriting.patterns import Bound, Capture, Condition, Constant, Rule, Term, Variable, parameters_of
+from ...rewriting.patterns import (
+    RESULT,
+    Bound,
+    Capture,
+    Condition,
+    Constant,
+    Leaf,
+    Remainder,
+    Rule,
+    Term,
+    Uses,
+    Variable,
+    parameters_of,
+)
 from ...rewriting.rules import Rules
 from .samples import constants_of
 from .typings import Node, Typing
+
+STEPS = ((4, 0), (2, 1), (8, 0), (4, 2), (6, 3), (12, 0), (8, 5))
+"""A modulus and what is left: of variables for whose remainders a guard asks."""
 
 RANGES = ((0, 0), (0, 1), (0, 2), (0, 3), (0, 7), (1, 5), (3, 3), (-6, 5), (-9, -3), (8, 11))
 
 
 @dataclass(frozen=True)
 class Instance:
-    """A typed term with numbers for its constants, and ranges of variables of which the guard asks."""
+    """A typed term with numbers for its constants, and what is known of variables of which the guard asks.
+
+    ranges: their least and greatest number
+    steps: modulus and residue: such a variable is modulus · n + residue, where n is in the variable's range, if any
+    more_uses: of values, beyond those that the term shows
+    """
 
     rule: Rule
     typing: Typing
     constants: Mapping[str, Number]
     ranges: Mapping[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
+    steps: Mapping[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
+    more_uses: Mapping[str, int] = field(default_factory=dict[str, int])
 
     def fired(self, count: int | None) -> tuple[FuncOp, FuncOp] | None:
         """The functions of the variables before and after the rule; None where it does not fire.
@@ -49,7 +72,7 @@ class Instance:
         return self.function(count)[0], after
 
     def function(self, count: int | None, values: dict[str, SSAValue] | None = None) -> tuple[FuncOp, SSAValue]:
-        """The function that returns the term, and the term's value.
+        """The function that returns the term (and after it what has more uses), and the term's value.
 
         values: gets the values of variables and captures by name
         """
@@ -65,9 +88,15 @@ class Instance:
         for name, (low, high) in self.ranges.items():
             value = builder.alu("min", values[name], builder.constant_like(high, values[name]))
             values[name] = builder.alu("max", value, builder.constant_like(low, values[name]))
+        for name, (modulus, residue) in self.steps.items():
+            value = builder.alu("mul", values[name], builder.constant_like(modulus, values[name]))
+            values[name] = builder.alu("add", value, builder.constant_like(residue, values[name]))
         root = self._build(self.typing.root, builder, values, sized)
-        block.add_op(ReturnOp(root))
-        function = FuncOp("rule", (types, [root.type]), Region(block))
+        results = [root]
+        for name, count in self.more_uses.items():
+            results += [root if name == RESULT.name else values[name]] * count
+        block.add_op(ReturnOp(*results))
+        function = FuncOp("rule", (types, [value.type for value in results]), Region(block))
         ModuleOp([function])
         return function, root
 
@@ -93,6 +122,7 @@ class Instance:
         parts = [str(self.typing)]
         parts += [f"{name} = {number}" for name, number in self.constants.items()]
         parts += [f"{low} <= {name} <= {high}" for name, (low, high) in self.ranges.items()]
+        parts += [f"{modulus} * {name} + {residue} for {name}" for name, (modulus, residue) in self.steps.items()]
         return ", ".join(parts)
 
 
@@ -120,43 +150,53 @@ def returned(function: FuncOp) -> SSAValue:
 
 
 def instances(rule: Rule, typing: Typing, limit: int) -> Iterator[Instance]:
-    """Choices of constants and ranges: all of them, or `limit` at random (always the same)."""
-    bounded = _bounded_variables(rule)
-    names = [name for name in typing.variables if bounded is None or name in bounded]
-    numbers = [_constants(type) for type in typing.constants.values()]
-    ranges = [_ranges(element_of(typing.variables[name]), always=bounded is not None) for name in names]
-    for chosen, limits in _choices(numbers, ranges, limit):
-        known = {name: bounds for name, bounds in zip(names, limits, strict=True) if bounds is not None}
-        yield Instance(rule, typing, dict(zip(typing.constants, chosen, strict=True)), known)
+    """Choices of constants and of what is known of variables: all of them, or `limit` at random (always the same)."""
+    leaves = [leaf for guard in rule.guards if isinstance(guard, Condition) for leaf in guard.leaves()]
+    bounded = _bounded_variables(rule, leaves)
+    elements = {name: element_of(type) for name, type in typing.variables.items()}
+    ranged = [name for name in elements if bounded is None or name in bounded]
+    divided = {leaf.variable.name for leaf in leaves if isinstance(leaf, Bound) and isinstance(leaf.of, Remainder)}
+    stepped = [name for name, element in elements.items() if name in divided and is_integer(element)]
+    used = list(dict.fromkeys(leaf.variable.name for leaf in leaves if isinstance(leaf, Uses)))
+    pools: list[Sequence[Any]] = [_constants(type) for type in typing.constants.values()]
+    pools += [_ranges(elements[name], always=bounded is not None) for name in ranged]
+    pools += [(None, *STEPS) for _ in stepped] + [range(4) for _ in used]
+    for choice in _choices(pools, limit):
+        chosen = iter(choice)
+        numbers = {name: next(chosen) for name in typing.constants}
+        ranges, steps, uses = ({name: next(chosen) for name in names} for names in (ranged, stepped, used))
+        yield Instance(rule, typing, numbers, _given(ranges), _given(steps), uses)
 
 
-Bounds = tuple[int, int] | None
-Choice = tuple[tuple[Number, ...], tuple[Bounds, ...]]
+Pair = tuple[int, int]
 
 
-def _choices(numbers: Sequence[Sequence[Number]], ranges: Sequence[Sequence[Bounds]], limit: int) -> Iterator[Choice]:
+def _given(pairs: Mapping[str, Pair | None]) -> dict[str, Pair]:
+    return {name: pair for name, pair in pairs.items() if pair is not None}
+
+
+def _choices(pools: Sequence[Sequence[Any]], limit: int) -> Iterator[tuple[Any, ...]]:
     """One of each, in all combinations or, where these are too many, at random."""
-    if prod(map(len, (*numbers, *ranges))) <= limit:
-        yield from product(product(*numbers), product(*ranges))
+    if prod(map(len, pools)) <= limit:
+        yield from product(*pools)
         return
     generator = random.Random(3)
     for _ in range(limit):
-        yield tuple(map(generator.choice, numbers)), tuple(map(generator.choice, ranges))
+        yield tuple(map(generator.choice, pools))
 
 
 def _constants(type: Attribute) -> Sequence[Number]:
     return constants_of(element_of(type))
 
 
-def _bounded_variables(rule: Rule) -> set[str] | None:
+def _bounded_variables(rule: Rule, leaves: Sequence[Leaf]) -> set[str] | None:
     """Variables of whose bounds the guard speaks; None where a function may ask for those of any."""
     if not all(isinstance(guard, Condition) for guard in rule.guards):
         return None
-    leaves = [leaf for guard in rule.guards if isinstance(guard, Condition) for leaf in guard.leaves()]
     return {leaf.variable.name for leaf in leaves if isinstance(leaf, Bound)}
 
 
-def _ranges(element: Attribute, always: bool) -> Sequence[Bounds]:
+def _ranges(element: Attribute, always: bool) -> Sequence[Pair | None]:
     """Ranges for a variable of whose bounds a guard speaks (`always`) or may speak."""
     if is_bool(element):
         return ((0, 0), (0, 1), (1, 1)) if always else (None,)

@@ -20,13 +20,17 @@ from ...rewriting.patterns import (
     Arithmetic,
     Bound,
     Capture,
+    Comparison,
     Condition,
     Constant,
+    Divisible,
     NumberExpression,
     Operand,
     Pattern,
+    Remainder,
     Rule,
     Term,
+    UseCondition,
     Variable,
     parameters_of,
     variables_of,
@@ -57,7 +61,7 @@ class Symbolic:
     """One rule in one typing as terms of the solver. Raises `NotSymbolicError` where it has none for an op.
 
     values: of variables, constants and captures, by name
-    bounds: `x.min` and `x.max`, by their text
+    bounds: `x.min`, `(x % a).max`, `x.uses`, by their text
     divisors: where a guard or the replacement divides by 0
     """
 
@@ -66,7 +70,7 @@ class Symbolic:
     form: Form
     substitutions: list[tuple[Any, Any]] = field(default_factory=list[tuple[Any, Any]])
     values: dict[str, Value] = field(default_factory=dict[str, Value])
-    bounds: dict[str, Any] = field(default_factory=dict[str, Any])
+    bounds: dict[str, Value] = field(default_factory=dict[str, Value])
     guards: list[Any] = field(default_factory=list[Any])
     divisors: list[Any] = field(default_factory=list[Any])
     known_remainders: set[str] = field(default_factory=set[str])
@@ -104,20 +108,31 @@ class Symbolic:
     # Guards.
 
     def _condition(self, condition: Condition) -> Any:
-        left, right = self._exact(condition.left), self._exact(condition.right)
-        left, right = _aligned(left, right)
-        x, y = left.term, right.term
-        compare = {"<": x < y, "<=": x <= y, ">": x > y, ">=": x >= y, "==": x == y, "!=": x != y}
-        return compare[condition.sign]
+        if isinstance(condition, Divisible):
+            return self._remainder(condition.remainder).term == 0
+        if isinstance(condition, UseCondition):
+            return _compare(condition.sign, self._uses(condition), condition.number)
+        assert isinstance(condition, Comparison)
+        left, right = _aligned(self._exact(condition.left), self._exact(condition.right))
+        return _compare(condition.sign, left.term, right.term)
+
+    def _uses(self, condition: UseCondition) -> Any:
+        """An unknown number, for it says nothing of the value; what the term shows is used at least once."""
+        name = str(condition.uses)
+        if name not in self.bounds:
+            count = z3.Int(name)
+            self.bounds[name] = Value(count, index)
+            self.encoding.assumptions.append(count >= (1 if condition.uses.variable.name in self.values else 0))
+        return self.bounds[name].term
 
     def _exact(self, number: NumberExpression | float) -> Exact:
         """A number as Python has it."""
         if isinstance(number, Constant):
             return self._of_value(self.values[number.name])
         if isinstance(number, Bound):
-            return self._of_value(Value(self._bound(number), self.values[number.variable.name].type))
+            return self._bound(number)
         if isinstance(number, Arithmetic):
-            return self._arithmetic(number)
+            return self._arithmetic(number.sign, self._exact(number.left), self._exact(number.right))
         assert isinstance(number, int), f"{number} in {self.rule}"
         return self._literal(number)
 
@@ -137,48 +152,62 @@ class Symbolic:
             return Exact(z3.ZeroExt(1, term), 9)
         return Exact(term, bit_width(type))
 
-    def _bound(self, bound: Bound) -> Any:
-        """An unknown number below or above all values of a variable."""
-        name = str(bound)
-        if name not in self.bounds:
+    def _bound(self, bound: Bound) -> Exact:
+        """An unknown number below or above all values of a variable, or all its remainders."""
+        if isinstance(bound.of, Remainder):
+            limited = self._remainder(bound.of)
+            limit = Exact(
+                z3.Int(str(bound)) if self.form.whole else z3.BitVec(str(bound), limited.width), limited.width
+            )
+            known = Value(limit.term, index)
+        else:
             value = self.values[bound.variable.name]
-            limit = self.bounds[name] = self.encoding.unknown(name, value.type)
-            low, high = (limit, value.term) if bound.end == "min" else (value.term, limit)
-            self.encoding.assumptions.append(smt.le(z3, self.encoding.meant(value.type), low, high))
-        return self.bounds[name]
+            limited = self._of_value(value)
+            known = self.bounds.get(str(bound)) or Value(self.encoding.unknown(str(bound), value.type), value.type)
+            limit = self._of_value(known)
+        if str(bound) not in self.bounds:
+            self.bounds[str(bound)] = known
+            low, high = (limit, limited) if bound.end == "min" else (limited, limit)
+            self.encoding.assumptions.append(low.term <= high.term)
+        return limit
 
-    def _arithmetic(self, number: Arithmetic) -> Exact:
-        left, right = self._exact(number.left), self._exact(number.right)
+    def _remainder(self, remainder: Remainder) -> Exact:
+        """What a variable leaves when divided."""
+        value = self._of_value(self.values[remainder.variable.name])
+        return self._arithmetic("%", value, self._exact(remainder.divisor))
+
+    def _arithmetic(self, sign: str, left: Exact, right: Exact) -> Exact:
+        """Arithmetic as Python has it."""
         if self.form.whole:
             x, y = left.term, right.term
-            if number.sign in ("//", "%"):
+            if sign in ("//", "%"):
                 self._divisor(y != 0)
                 if self.form.by_definition:
-                    quotient, remainder = self._divided(number, x, y)
-                    return Exact(quotient if number.sign == "//" else remainder, 0)
-                operate = smt.floordiv if number.sign == "//" else smt.floormod
+                    quotient, remainder = self._divided(x, y)
+                    return Exact(quotient if sign == "//" else remainder, 0)
+                operate = smt.floordiv if sign == "//" else smt.floormod
                 return Exact(operate(z3, index, x, y), 0)
-            return Exact({"+": x + y, "-": x - y, "*": x * y}[number.sign], 0)
-        width = left.width + right.width if number.sign == "*" else max(left.width, right.width) + 1
+            return Exact({"+": x + y, "-": x - y, "*": x * y}[sign], 0)
+        width = left.width + right.width if sign == "*" else max(left.width, right.width) + 1
         x, y = _extended(left, width), _extended(right, width)
-        if number.sign in ("//", "%"):
+        if sign in ("//", "%"):
             self._divisor(y != 0)
-            if number.sign == "%":
+            if sign == "%":
                 return Exact(x % y, width)
             remainder = z3.SRem(x, y)
             return Exact(z3.If(z3.And(remainder != 0, (remainder < 0) != (y < 0)), x / y - 1, x / y), width)
-        return Exact({"+": x + y, "-": x - y, "*": x * y}[number.sign], width)
+        return Exact({"+": x + y, "-": x - y, "*": x * y}[sign], width)
 
-    def _divided(self, number: Arithmetic, x: Any, y: Any) -> tuple[Any, Any]:
+    def _divided(self, x: Any, y: Any) -> tuple[Any, Any]:
         """x ÷ y as two numbers that are known by what defines them."""
-        name = f"{number.left} ÷ {number.right}"
+        name = f"{x} ÷ {y}"
         quotient, remainder = z3.Int(f"quotient of {name}"), z3.Int(f"remainder of {name}")
         definition = quotient * y + remainder
         if name not in self.known_remainders:
             self.known_remainders.add(name)
             above, below = z3.And(0 <= remainder, remainder < y), z3.And(y < remainder, remainder <= 0)
             self.encoding.assumptions += [x == definition, z3.If(y > 0, above, below)]
-            if isinstance(number.left, Constant):
+            if z3.is_const(x) and not z3.is_int_value(x):
                 self.substitutions.append((x, definition))
         return quotient, remainder
 
@@ -271,11 +300,12 @@ class Symbolic:
 
     def describe_values(self, model: Any) -> str:
         """The values of variables, constants and bounds."""
-        named = {name: value.term for name, value in self.values.items()} | self.bounds
-        return ", ".join(f"{name} = {shown(model, term, self._type(name))}" for name, term in named.items())
+        named = self.values | self.bounds
+        return ", ".join(f"{name} = {shown(model, value.term, value.type)}" for name, value in named.items())
 
-    def _type(self, name: str) -> Attribute:
-        return self.values[name.removesuffix(".min").removesuffix(".max")].type
+
+def _compare(sign: str, x: Any, y: Any) -> Any:
+    return {"<": x < y, "<=": x <= y, ">": x > y, ">=": x >= y, "==": x == y, "!=": x != y}[sign]
 
 
 def _aligned(left: Exact, right: Exact) -> tuple[Exact, Exact]:

@@ -18,7 +18,7 @@ def test_page_runs() -> None:
         exec(compile("\n" * line + block[1], str(PAGE), "exec"), scope)
     rules = scope["rules"]
     assert isinstance(rules, Rules)
-    assert len(rules) == 22
+    assert len(rules) == 25
     for rule in rules:
         assert Rules(rule).matcher(rule.term.head.op) is not None
         assert rule.file == str(PAGE)

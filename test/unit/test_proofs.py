@@ -141,6 +141,16 @@ WRONG_ON_INTEGERS = [
     xor[d, d] >> d,
     floormod[n, a].when(n.min // a == n.max // a) >> n,
     floordiv[add[i, a], b].when(a // b > 0) >> floordiv[i, b],  # the guard divides by zero
+    floormod[n, a].when(n.divisible_by(a)) >> 0,  # so does this
+    floormod[n, a].when(a != 0, n.divisible_by(2)) >> 0,
+    floormod[n, 6].when((n % 3).max == 0) >> 0,
+    mul[floordiv[n, 4], 4].when(n.divisible_by(2)) >> n,
+    floormod[mul[n, a], a].when(a > 0, n.divisible_by(3)) >> 1,  # of integers that wrap around
+    floordiv[add[i, j], a].when(a > 0, (i % a).max + j.max < a) >> floordiv[i, a],  # j below 0
+    floordiv[add[i, b], a].when(a > 0, (i % a).min + b >= 0, (i % a).max + b <= a) >> floordiv[i, a],
+    floordiv[add[n, m], a].when(a > 0, n.divisible_by(a), m.min >= 0, m.max < a) >> floordiv[n, a],  # n + m wraps
+    add[n, m].when(n.divisible_by(8), m.min >= 0, m.max <= 8) >> or_[n, m],
+    eq[n, a].when(n.divisible_by(2), a % 3 == 1) >> False,
 ]
 
 
@@ -184,6 +194,10 @@ def test_counterexample_is_one() -> None:
     "rule",
     [
         floordiv[n, a].when(a > 0, a < 0) >> n,
+        floormod[n, 4].when(n.divisible_by(4), (n % 2).min == 1) >> 0,
+        floormod[n, 4].when(n.divisible_by(4), n.min >= 5, n.max <= 7) >> 0,
+        floormod[i, a].when(a > 2, (i % a).min > (i % a).max) >> 0,
+        neg[neg[x]].when(x.uses < 1) >> x,
         add[n, m].when(n.min > n.max) >> n,
         mul[u, True] >> u,
     ],
@@ -191,6 +205,27 @@ def test_counterexample_is_one() -> None:
 )
 def test_guard_that_nothing_satisfies_is_noticed(rule: Rule) -> None:
     assert prove(rule).outcome is Outcome.NEVER_FIRES
+
+
+@pytest.mark.parametrize(
+    ("rule", "types"),
+    [
+        (floormod[n, a].when(a != 0, n.divisible_by(a)) >> 0, 6),
+        (mul[floordiv[n, a], a].when(a != 0, n.divisible_by(a)) >> n, 6),
+        (and_[n, 7].when(n.divisible_by(8)) >> 0, 6),
+        (add[n, m].when(n.divisible_by(8), m.min >= 0, m.max < 8) >> or_[n, m], 6),
+        (eq[n, a].when(n.divisible_by(2), a % 2 == 1) >> False, 7),
+        (floordiv[add[i, b], a].when(a > 0, (i % a).min + b >= 0, (i % a).max + b < a) >> floordiv[i, a], 1),
+        (neg[y @ neg[x]].when(y.uses > 1) >> x, 10),
+        (neg[y @ neg[x]].when(y.one_use) >> x, 10),
+    ],
+    ids=str,
+)
+def test_rule_about_remainders_or_uses_is_proved_and_run(rule: Rule, types: int) -> None:
+    proof = prove(rule)
+    assert proof.is_right, proof
+    assert len(proof.types) == types
+    assert proof.instances
 
 
 def test_rule_about_unknown_ops_is_not_proved() -> None:

@@ -27,7 +27,7 @@ from xdsl.traits import Commutative, Pure
 from uop.dialects import get_all_dialects
 from uop.dialects.monoids import MonoidAttr
 from uop.dialects.types import bf16, f16, f32
-from uop.dialects.uop import AddOp, LoadOp, ReduceAxisOp, SubOp
+from uop.dialects.uop import AddOp, LoadOp, NegOp, ReduceAxisOp, SubOp
 from uop.rewriting.driver import RewriteBuilder, rewrite
 from uop.rewriting.patterns import (
     FLOAT,
@@ -45,7 +45,7 @@ from uop.rewriting.patterns import (
     variables,
 )
 from uop.rewriting.rules import Rules
-from uop.rewriting.vocabulary import abs, add, cast, mul, neg, sub, where
+from uop.rewriting.vocabulary import abs, add, cast, floormod, mul, neg, sub, where
 
 x, y, z = variables("x y z")
 n, m = variables("n m", INTEGER)
@@ -324,11 +324,74 @@ def test_types_in_guards() -> None:
         add[x, y].when(x.dtype == f32 and y.dtype == f32)
 
 
-def test_uses() -> None:
-    rule = neg[z @ neg[x]].when(z.one_use) >> x
-    once = "%0 = uop.neg %n : i32 \n %r = uop.neg %0 : i32"
-    assert fires(rule, once) == 1
-    assert fires(rule, "%0 = uop.neg %n : i32 \n %1 = uop.neg %0 : i32 \n %r = uop.add %0, %1 : i32") == 0
+@pytest.mark.parametrize("uses", [1, 2, 3])
+def test_uses(uses: int) -> None:
+    steps = ["%0 = uop.neg %n : i32", "%1 = uop.neg %0 : i32"]
+    steps += [f"%{number + 1} = uop.sub %{number}, %0 : i32" for number in range(1, uses)]
+    body = "\n".join((*steps, f"%r = uop.mul %{uses}, %m : i32"))
+    for condition, holds in (
+        (z.uses == 2, uses == 2),
+        (z.uses != 2, uses != 2),
+        (z.uses < 2, uses < 2),
+        (z.uses <= 2, uses <= 2),
+        (z.uses > 2, uses > 2),
+        (z.uses >= 2, uses >= 2),
+        (z.one_use, uses == 1),
+        (z.uses == 1, uses == 1),
+    ):
+        assert fires(neg[z @ neg[x]].when(condition) >> x, body) == holds, str(condition)
+    assert str(z.uses < 2) == "z.uses < 2"
+    assert str(z.uses == 1) == "z.one_use"
+
+
+# Remainders.
+
+
+def positions(term: str) -> str:
+    """A function's body that divides an index by 4."""
+    return f"""
+%t = uop.const 3 : index
+%s = uop.const 6 : index
+%two = uop.const 2 : index
+%i = uop.cast %n : i32 -> index
+%four = uop.const 4 : index
+%0 = {term} : index
+%1 = uop.floormod %0, %four : index
+%r = uop.cast %1 : index -> i32"""
+
+
+@pytest.mark.parametrize(
+    ("term", "low", "high"),
+    [
+        ("uop.add %i, %t", 0, 3),
+        ("uop.mul %i, %four", 0, 0),
+        ("uop.mul %i, %s", 0, 2),
+        ("uop.min %two, %t", 2, 2),
+        ("uop.shl %i, %two", 0, 0),
+    ],
+)
+def test_remainders(term: str, low: int, high: int) -> None:
+    """Guards know what intervals and congruences tell of a remainder."""
+    for guard, holds in (
+        ((n % a).min == low, True),
+        ((n % a).max == high, True),
+        ((n % a).min > low, False),
+        ((n % a).max < high, False),
+        (n.divisible_by(a), high == 0),
+        (n.divisible_by(a + a - 4), high == 0),
+        ((n % 4).max - (n % 4).min == high - low, True),
+    ):
+        assert fires(floormod[n, a].when(guard) >> n, positions(term)) == holds, str(guard)
+    assert fires(floormod[n, a].when((n % a).max < 4) >> (n % a).max, positions(term)) == 1
+
+
+def test_text_of_remainders() -> None:
+    rule = floormod[n, a].when(a != 0, n.divisible_by(a + 1), (n % (a * 2)).min >= 0) >> 0
+    assert str(rule).endswith("for integer n when a != 0, n.divisible_by(a + 1), (n % (a * 2)).min >= 0")
+    with pytest.raises(TypeError, match=r"floats have no \(x % 2\).min"):
+        Rules(neg[x].when(x.divisible_by(2)) >> x).matcher(NegOp)
+    with pytest.raises(TypeError, match="the term binds no b"):
+        Rules(neg[n].when(n.divisible_by(b)) >> n).matcher(NegOp)
 
 
 # Ops of other dialects.
