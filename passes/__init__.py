@@ -17,6 +17,7 @@ PASSES: dict[str, tuple[str, str]] = {
     "tile-drop-masks": ("tile", "TileDropMasksPass"),
     "tile-stage": ("tile", "TileStagePass"),
     "tile-vectorize": ("tile", "TileVectorizePass"),
+    "uop-expand-scatter": ("uop", "UOpExpandScatterPass"),
     "uop-partition": ("uop", "UOpPartitionPass"),
     "uop-plan-buffers": ("uop", "UOpPlanBuffersPass"),
     "uop-rangeify": ("uop", "UOpRangeifyPass"),

@@ -188,8 +188,7 @@ class GatherOp(IRDLOperation):
 
     input: tensor of rank n. indices: integer tensor of rank n, equal to `input` in every other axis.
     result: the shape of `indices`, the elements of `input`. Negative indices are not counted from the end; an index
-      outside
-    the axis is out of bounds.
+      outside the axis is out of bounds: interpreters refuse it, compiled programs give 0.
     """
 
     name = "uop.gather"
@@ -239,10 +238,11 @@ class ScatterOp(IRDLOperation):
     """`input` with `updates` put at, or combined into, chosen places of one axis.
 
     For each element of `updates`: `result[… indices[… i …] …]` becomes the update, or with a monoid the combination
-    of what is
-    there and the update; the order of combinations is open. Without a monoid two updates of one place leave either.
+    of what is there and the update; the order of combinations is open. Without a monoid the last of several updates of
+    one place stays.
     input: tensor of rank n. indices, updates: tensors of one shape, of rank n, no larger than `input` in every other
-      axis.
+      axis. Negative indices are not counted from the end; an index outside the axis is out of bounds: interpreters
+      refuse it, compiled programs drop its update.
     """
 
     name = "uop.scatter"

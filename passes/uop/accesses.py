@@ -259,11 +259,13 @@ def _gather(plan: Accesses, op: GatherOp, access: Access) -> tuple[Access, ...]:
     axis = op.axis.value.data
     chooser = _without_zero(access)
     indices = list(access.indices)
-    if shape_of(op.input.type)[axis] == 1:
+    extent = shape_of(op.input.type)[axis]
+    if extent == 1:
         indices[axis] = ZERO
-    else:
-        indices[axis] = plan.algebra.data((op.indices, chooser), plan.algebra.ranges_of(access.indices))
-    return access._replace(indices=tuple(indices)), chooser
+        return access._replace(indices=tuple(indices)), chooser
+    indices[axis] = plan.algebra.data((op.indices, chooser), plan.algebra.ranges_of(access.indices))
+    inside = Condition(indices[axis], 0, extent)
+    return Access(tuple(indices), (*access.valid, inside), access.zero), chooser
 
 
 _VISITS: dict[type[Operation], Callable[..., tuple[Access, ...]]] = {

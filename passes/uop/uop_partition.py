@@ -80,7 +80,9 @@ def _check(function: FuncOp) -> None:
                     raise PassError(
                         f"a program returns tensors, not {value.type}", op, "uop.expand makes a tensor of a scalar"
                     )
-        elif isinstance(op, ScanOp | ScatterOp):
+        elif isinstance(op, ScatterOp):
+            raise PassError("uop.scatter cannot stand in a kernel", op, "uop-expand-scatter makes reductions of it")
+        elif isinstance(op, ScanOp):
             raise PassError(f"{op.name} is not supported yet", op, "no kernel can compute it; compute it outside")
         elif not isinstance(op, _SUPPORTED):
             raise PassError(f"{op.name} is no tensor op of uop", op, "convert-torch-to-uop makes them")

@@ -46,6 +46,7 @@ class UOpRangeifyPass(ModulePass):
     - A value that is used at two places (index tuples) is computed at both; a place is computed once.
     - Padding becomes a mask where it pads an input of the kernel, and `where(inside, value, 0)` where it pads a
       computed value, whose loads are then masked as far as they would leave their buffers.
+    - A gather reads where its index lies inside the buffer, and gives 0 elsewhere.
 
     Ranges are named i, j, l, m, … in the order of the results' dimensions, those of reductions only k, k1, k2, ….
     Leaves alone: kernels that are not in tensor form. Refused: `uop.scan`, `uop.scatter`.

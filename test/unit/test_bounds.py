@@ -22,14 +22,10 @@ from uop.tools.uop_opt import main as uop_opt
 
 LEVELS = ("range", "loop", "tile", "gpu-kernel")
 
-GATHERS = {"embedding"}
-"""Programs that use data as indices."""
-
-
-def check(captured: Captured, *, gathers: bool = False) -> dict[str, list[Finding]]:
+def check(captured: Captured) -> dict[str, list[Finding]]:
     """The findings at each level."""
     return {
-        name: check_memory(module, gathers=gathers)
+        name: check_memory(module)
         for name, module in compile_stages(captured.imported(), CompileOptions(), verify=False)
         if name in LEVELS
     }
@@ -37,12 +33,12 @@ def check(captured: Captured, *, gathers: bool = False) -> dict[str, list[Findin
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_access_is_in_bounds(name: str) -> None:
-    levels = check(capture_expression(PROGRAMS[name][0]), gathers=name in GATHERS)
+    levels = check(capture_expression(PROGRAMS[name][0]))
     assert any(finding.access.verb == "writes" for finding in levels["gpu-kernel"])
 
 
 def test_every_access_of_a_llama_block_is_in_bounds() -> None:
-    check(capture_file(str(ROOT / "examples" / "llama_block.py") + ":make"), gathers=True)
+    check(capture_file(str(ROOT / "examples" / "llama_block.py") + ":make"))
 
 
 def lowered(code: str) -> ModuleOp:

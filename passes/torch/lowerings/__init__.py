@@ -20,6 +20,7 @@ from . import (
 )
 from .errors import Unsupported
 from .registry import LOWERINGS
+    scatters,
 
 __all__ = [
     "LOWERINGS",
@@ -38,3 +39,4 @@ __all__ = [
     "scans",
     "views",
 ]
+    "scatters",

@@ -134,7 +134,7 @@ uop.kernel @linear(%x: tensor<12xf32>) -> (tensor<6xf32>) {
 
 // -----
 
-// A gather is a load at a loaded index.
+// A gather is a load at a loaded index; one that lies outside the buffer reads nothing.
 uop.kernel @embedding(%table: tensor<100x8xf32>, %tokens: tensor<5xi64>) -> (tensor<5x8xf32>) {
   %0 = uop.reshape %tokens : tensor<5xi64> -> tensor<5x1xi64>
   %1 = uop.expand %0 : tensor<5x1xi64> -> tensor<5x8xi64>
@@ -144,7 +144,12 @@ uop.kernel @embedding(%table: tensor<100x8xf32>, %tokens: tensor<5xi64>) -> (ten
 // CHECK-LABEL: uop.kernel @embedding
 // CHECK:         %[[T:.*]] = uop.load %tokens[%i] : memref<5xi64>
 // CHECK-NEXT:    %[[I:.*]] = uop.cast %[[T]] : i64 -> index
-// CHECK-NEXT:    uop.load %table[%[[I]], %j] : memref<100x8xf32>
+// CHECK-NEXT:    %[[C0:.*]] = uop.const 0 : index
+// CHECK-NEXT:    %[[LOW:.*]] = uop.ge %[[I]], %[[C0]] : index
+// CHECK-NEXT:    %[[C100:.*]] = uop.const 100 : index
+// CHECK-NEXT:    %[[HIGH:.*]] = uop.lt %[[I]], %[[C100]] : index
+// CHECK-NEXT:    %[[INSIDE:.*]] = uop.and %[[LOW]], %[[HIGH]] : i1
+// CHECK-NEXT:    uop.load %table[%[[I]], %j] mask %[[INSIDE]] : memref<100x8xf32>
 
 // -----
 

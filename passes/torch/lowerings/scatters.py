@@ -1,0 +1,268 @@
+"""Writes at indices that are data, as new tensors: scatter, index_put, index_add and their kin.
+
+PyTorch raises for an index out of range; a compiled program drops that update. Of several updates of one place
+without a reduction the last stays, as on a CPU. Floats of 16 bits are combined in f32 and rounded once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import i1, i64
+
+from ....dialects.monoids import MONOIDS, Number
+from ....dialects.types import is_bool, is_float, ui8
+from .errors import Unsupported
+from .lowering import Lowering, Operand
+from .places import Places, first_elements, from_front, inverse, with_axis
+from .registry import lowering
+from .tensor import Tensor, along, bool_tensor, full
+
+_REDUCTIONS = {
+    "add": "add",
+    "multiply": "mul",
+    "sum": "add",
+    "prod": "mul",
+    "mean": "add",
+    "amax": "max",
+    "amin": "min",
+}
+"""PyTorch's names of reductions → monoids."""
+
+
+@lowering("scatter.src")
+def scatter(b: Lowering, self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+    return _scatter_into(self, dim, index, src)
+
+
+@lowering("scatter.value")
+def scatter_value(b: Lowering, self: Tensor, dim: int, index: Tensor, value: Number) -> Tensor:
+    return _scatter_into(self, dim, index, b.full(index.shape, value))
+
+
+@lowering("scatter.reduce")
+def scatter_with(b: Lowering, self: Tensor, dim: int, index: Tensor, src: Tensor, *, reduce: str) -> Tensor:
+    return _scatter_into(self.cast(b.compute), dim, index, src, _monoid(reduce))
+
+
+@lowering("scatter.value_reduce")
+def scatter_value_with(b: Lowering, self: Tensor, dim: int, index: Tensor, value: Number, *, reduce: str) -> Tensor:
+    return _scatter_into(self.cast(b.compute), dim, index, b.full(index.shape, value), _monoid(reduce))
+
+
+@lowering("scatter_add")
+def scatter_add(b: Lowering, self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+    return _scatter_into(self.cast(b.compute), dim, index, src, "add")
+
+
+@lowering("scatter_reduce.two")
+def scatter_reduce(
+    b: Lowering, self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
+) -> Tensor:
+    x, places = with_axis(self), with_axis(index)
+    updates = first_elements(with_axis(src), places.shape)
+    return _reduced(b, x, dim, places, updates, reduce, include_self).reshape(b.shape)
+
+
+@lowering("index_reduce")
+def index_reduce(
+    b: Lowering, self: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
+) -> Tensor:
+    x, updates = with_axis(self), with_axis(source)
+    return _reduced(b, x, dim, _slices(x, dim, index, updates), updates, reduce, include_self).reshape(b.shape)
+
+
+def _reduced(
+    b: Lowering, self: Tensor, dim: int, places: Tensor, updates: Tensor, reduce: str, include_self: bool
+) -> Tensor:
+    """Without `include_self` a place that is named begins with nothing, and one that is not keeps its element."""
+    x, monoid = self.cast(b.compute), _monoid(reduce)
+    start = x
+    if not include_self:
+        (identity,) = MONOIDS[monoid].identity([x.element])
+        start = _named(x, dim, places).where(identity, x)
+    result = _scatter(start, dim, places, updates, monoid)
+    if reduce != "mean":
+        return result
+    one = full(b.builder, (), 1, i64)
+    counts = one.broadcast_to(x.shape) if include_self else one.like(0).broadcast_to(x.shape)
+    counts = _scatter(counts, dim, places, one.broadcast_to(places.shape), "add").maximum(1).cast(x.element)
+    return result / counts if is_float(x.element) else result.alu("floordiv", counts)
+
+
+@lowering("index_add")
+def index_add(b: Lowering, self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Number = 1) -> Tensor:
+    x, updates = with_axis(self).cast(b.compute), with_axis(source).cast(b.compute)
+    places = _slices(x, dim, index, updates)
+    return _scatter(x, dim, places, updates if alpha == 1 else updates * alpha, "add").reshape(b.shape)
+
+
+@lowering("index_copy")
+def index_copy(b: Lowering, self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+    x, updates = with_axis(self), with_axis(source)
+    return _scatter(x, dim, _slices(x, dim, index, updates), updates).reshape(b.shape)
+
+
+@lowering("index_fill.int_Scalar", "index_fill.int_Tensor")
+def index_fill(b: Lowering, self: Tensor, dim: int, index: Tensor, value: Operand) -> Tensor:
+    x = with_axis(self)
+    axis = x.axis(dim)
+    slices = (*x.shape[:axis], index.count, *x.shape[axis + 1 :])
+    places = along(from_front(index.reshape((index.count,)), x.shape[axis]), axis, slices)
+    return _scatter(x, dim, places, b.operand(value, x.element).broadcast_to(slices)).reshape(b.shape)
+
+
+def _slices(x: Tensor, dim: int, index: Tensor, updates: Tensor) -> Tensor:
+    """The places of whole slices along one axis, which a tensor of rank 0 or 1 names."""
+    return along(index.reshape((index.count,)), x.axis(dim), updates.shape)
+
+
+# `x[indices] = values`.
+
+
+@lowering("index_put", "_unsafe_index_put")
+def index_put(
+    b: Lowering, self: Tensor, indices: list[Tensor | None], values: Tensor, accumulate: bool = False
+) -> Tensor:
+    """With `accumulate`, values put at one place add up; else the last of them stays."""
+    if any(is_bool(tensor.element) or tensor.element == ui8 for tensor in indices if tensor is not None):
+        return _masked_put(b, self, indices, values, accumulate)
+    places = Places.of(self, indices)
+    rows = places.rows(self.cast(b.compute) if accumulate else self)
+    order = places.result_order()
+    taken_shape = (*places.shape, *rows.shape[1:])
+    updates = values.broadcast_to([taken_shape[axis] for axis in order]).permute(inverse(order))
+    updates = updates.reshape((places.flat.count, *rows.shape[1:]))
+    put = _scatter(rows, 0, along(places.flat, 0, updates.shape), updates, "add" if accumulate else None)
+    return places.from_rows(put, self.shape)
+
+
+@lowering("_unsafe_masked_index_put_accumulate")
+def unsafe_masked_index_put_accumulate(
+    b: Lowering, self: Tensor, mask: Tensor, indices: list[Tensor | None], values: Tensor
+) -> Tensor:
+    """Where the mask is false an index may be anything, and nothing is added."""
+    if self.count == 0:
+        return self
+    inside = [
+        None if tensor is None else tensor.cast(i64).maximum(0).minimum(self.shape[axis] - 1)
+        for axis, tensor in enumerate(indices)
+    ]
+    return index_put(b, self, inside, bool_tensor(mask).where(values, 0), accumulate=True)
+
+
+def _masked_put(b: Lowering, x: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool) -> Tensor:
+    """`x[:, mask] = values`: one value for all elements that the mask chooses, or one for each in their order."""
+    masks = [(axis, tensor) for axis, tensor in enumerate(indices) if tensor is not None]
+    if len(masks) > 1:
+        raise Unsupported("how many elements a mask chooses depends on data", "put one mask first, or use torch.where")
+    ((axis, mask),) = masks
+    end = axis + mask.rank
+    chosen = bool_tensor(mask).reshape((*mask.shape, *(1,) * (x.rank - end)))
+    # In `values` one axis, the elements chosen, stands for all of the mask's.
+    chosen_axis = values.rank - (x.rank - end) - 1
+    if not values.count:
+        return x
+    if chosen_axis >= 0 and values.shape[chosen_axis] != 1:
+        flat = bool_tensor(mask).reshape((mask.count,))
+        values = values.take(chosen_axis, _count_before(flat, values.shape[chosen_axis]))
+        values = values.reshape((*values.shape[:chosen_axis], *mask.shape, *values.shape[chosen_axis + 1 :]))
+    elif chosen_axis >= 0:
+        before, behind = values.shape[:chosen_axis], values.shape[chosen_axis + 1 :]
+        values = values.reshape((*before, *(1,) * mask.rank, *behind))
+    element = b.compute if accumulate else x.element
+    x, values = x.cast(element), values.cast(element).broadcast_to(x.shape)
+    return chosen.broadcast_to(x.shape).where(_added(x, values) if accumulate else values, x)
+
+
+@lowering("masked_scatter")
+def masked_scatter(b: Lowering, self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """The elements of `source`, in order, where the mask holds."""
+    x, chosen = self.broadcast_to(b.shape), bool_tensor(mask).broadcast_to(b.shape)
+    if not source.count:
+        return x
+    places = _count_before(chosen.reshape((chosen.count,)), source.count)
+    return chosen.where(source.reshape((source.count,)).take(0, places).reshape(b.shape), x)
+
+
+def _count_before(chosen: Tensor, count: int) -> Tensor:
+    """How many elements are chosen before each of a tensor of rank 1, at most `count` − 1."""
+    (running,) = chosen.builder.scan("add", [chosen.cast(i64).value], 0)
+    before = Tensor(chosen.builder, running) - chosen.cast(i64)
+    return before.minimum(max(count - 1, 0))
+
+
+@lowering("put")
+def put(b: Lowering, self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
+    """Elements of the flat tensor; negative indices count from its end."""
+    flat = self.cast(b.compute if accumulate else self.element).reshape((self.count,))
+    places = from_front(index.reshape((index.count,)), self.count)
+    updates = source.reshape((source.count,))
+    return _scatter(flat, 0, places, updates, "add" if accumulate else None).reshape(self.shape)
+
+
+# Parts that are known without data.
+
+
+@lowering("diagonal_scatter")
+def diagonal_scatter(b: Lowering, self: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+    """Element `d` of the last axis goes to `d + max(−offset, 0)` of `dim1` and `d + max(offset, 0)` of `dim2`."""
+    if not src.count:
+        return self
+    first, second = self.axis(dim1), self.axis(dim2)
+    order = [*(axis for axis in range(self.rank) if axis not in (first, second)), first, second]
+    x = self.permute(order)
+    rows, columns = x.shape[-2:]
+    low = max(-offset, 0)
+    values = src.cast(x.element).pad(-1, low, rows - low - src.shape[-1]).unsqueeze(-1).expand(x.shape)
+    row, column = b.iota(rows, i64).unsqueeze(-1), b.iota(columns, i64).unsqueeze(0)
+    on_diagonal = (row + offset).equal(column).broadcast_to(x.shape)
+    return on_diagonal.where(values, x).permute(inverse(order))
+
+
+@lowering("as_strided_scatter")
+def as_strided_scatter(
+    b: Lowering, self: Tensor, src: Tensor, size: list[int], stride: list[int], storage_offset: int | None = None
+) -> Tensor:
+    """Places in memory: those of a contiguous tensor, as all are."""
+    places = full(b.builder, size, storage_offset or 0, i64)
+    for axis, (extent, step) in enumerate(zip(size, stride, strict=True)):
+        places = places + along(b.iota(extent, i64) * step, axis, size)
+    flat, updates = self.reshape((self.count,)), src.reshape((src.count,))
+    return _scatter(flat, 0, places.reshape((places.count,)), updates).reshape(self.shape)
+
+
+# The op.
+
+
+def _monoid(reduce: str) -> str:
+    if reduce not in _REDUCTIONS:
+        raise Unsupported(f"there is no reduction {reduce!r}", f"there are {', '.join(_REDUCTIONS)}")
+    return _REDUCTIONS[reduce]
+
+
+def _scatter_into(x: Tensor, dim: int, index: Tensor, source: Tensor, monoid: str | None = None) -> Tensor:
+    """`source` may be larger than `index`: its first elements go."""
+    places = with_axis(index)
+    if not places.count:
+        return x
+    updates = first_elements(with_axis(source), places.shape)
+    return _scatter(with_axis(x), dim, places, updates, monoid).reshape(x.shape)
+
+
+def _scatter(x: Tensor, dim: int, places: Tensor, updates: Tensor, monoid: str | None = None) -> Tensor:
+    """`uop.scatter`; bools add up to whether one is true, and multiply to whether all are."""
+    if is_bool(x.element) and monoid is not None:
+        monoid = {"add": "or", "max": "or"}.get(monoid, "and")
+    value = x.builder.scatter(x.value, places.value, updates.cast(x.element).value, x.axis(dim), monoid)
+    return Tensor(x.builder, value)
+
+
+def _named(x: Tensor, dim: int, places: Tensor) -> Tensor:
+    """Whether any of the places on an axis of `x` is this one."""
+    none = full(x.builder, x.shape, False, i1)
+    return _scatter(none, dim, places, full(x.builder, places.shape, True, i1))
+
+
+def _added(x: Tensor, y: Tensor) -> Tensor:
+    return x | y if is_bool(x.element) else x + y
