@@ -27,6 +27,7 @@ from ..dialects.uop import (
     ScanOp,
     ScatterOp,
     ShrinkOp,
+    WindowOp,
 )
 from .effects import is_pure
 from .keys import has_operands, op_key
@@ -182,6 +183,15 @@ class Builder:
         if strides is not None and any(step != 1 for step in strides):
             properties["strides"] = integers(strides)
         return self.pure(ShrinkOp, (value,), (with_shape(value.type, shape),), properties).results[0]
+
+    def window(self, value: SSAValue, axis: int, extents: Sequence[int], strides: Sequence[int]) -> SSAValue:
+        """`value` with several axes in the place of one: `strides` says how far each of them walks on it."""
+        shape = shape_of(value.type)
+        if len(extents) == 1 and extents[0] == shape[axis]:
+            return value
+        type = with_shape(value.type, (*shape[:axis], *extents, *shape[axis + 1 :]))
+        properties: dict[str, Attribute] = {"axis": IntegerAttr(axis, i64), "strides": integers(strides)}
+        return self.pure(WindowOp, (value,), (type,), properties).results[0]
 
     def flip(self, value: SSAValue, axes: Sequence[int]) -> SSAValue:
         """`value` with axes turned round; itself if there are none."""

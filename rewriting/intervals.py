@@ -32,6 +32,7 @@ from ..dialects.uop import (
     ShrinkOp,
     WhereOp,
 )
+    WindowOp,
 from .interval_arithmetic import INTERVALS, Interval, cast, whole, within
 from .interval_arithmetic import Transfer as Arithmetic
 
@@ -318,6 +319,7 @@ TRANSFER: dict[type[Operation], Transfer] = {
     loop.ReduceOp: _reduce,
     tile.ReduceAcrossOp: _reduce,
 }
+    WindowOp: _first,
 """Op class → its transfer function; a dialect whose ops give integers adds its own."""
 
 LAUNCH_IDS = (gpu_kernel.BlockIdOp, gpu_kernel.ThreadIdOp, gpu_kernel.LaneIdOp)
@@ -326,7 +328,7 @@ LAUNCH_IDS = (gpu_kernel.BlockIdOp, gpu_kernel.ThreadIdOp, gpu_kernel.LaneIdOp)
 MIXING = frozenset[type[Operation]](
     {
         *(ReduceOp, ReduceAxisOp, loop.ReduceOp, tile.ReduceAcrossOp),
-        *(ReshapeOp, PermuteOp, ShrinkOp, FlipOp, PadOp, GatherOp, gpu_kernel.ShuffleOp),
+        *(ReshapeOp, PermuteOp, ShrinkOp, WindowOp, FlipOp, PadOp, GatherOp, gpu_kernel.ShuffleOp),
     }
 )
 """Ops whose result in one place comes from other elements, steps, or threads of their operands."""

@@ -27,6 +27,7 @@ from ..dialects.uop import (
     PermuteOp,
     ReshapeOp,
     ShrinkOp,
+    WindowOp,
 )
 from .congruences import ANYTHING, CONGRUENCES, Congruence, Transfer, constant
 from .interval_arithmetic import INTERVALS, Interval, whole
@@ -288,7 +289,10 @@ _LINEAR = frozenset(ALU_OPS[name] for name in ("add", "sub", "mul", "neg"))
 """Ops whose congruence follows from those of their operands alone, of an index, which does not wrap around."""
 _UNKNOWN = Interval(0, 1)
 """Stands for an interval that nobody has asked for."""
-_SAME = (CastOp, BitcastOp, ExpandOp, FlipOp, GatherOp, NotOp, PadOp, PermuteOp, ReshapeOp, ShrinkOp)
+_SAME: tuple[type[Operation], ...] = (
+    *(CastOp, BitcastOp, NotOp),
+    *(ExpandOp, FlipOp, GatherOp, PadOp, PermuteOp, ReshapeOp, ShrinkOp, WindowOp),
+)
 
 
 def _inputs(value: SSAValue) -> list[SSAValue]:

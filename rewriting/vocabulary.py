@@ -19,6 +19,7 @@ from ..dialects.uop import (
     ReshapeOp,
     ShrinkOp,
     StoreOp,
+    WindowOp,
 )
 from .patterns import OpPattern
 
@@ -34,6 +35,7 @@ _OTHERS: tuple[type[Operation], ...] = (
     ReshapeOp,
     ShrinkOp,
     StoreOp,
+    WindowOp,
 )
 
 ALU_PATTERNS: dict[str, OpPattern] = {name: OpPattern(name, op, op.row().commutative) for name, op in ALU_OPS.items()}

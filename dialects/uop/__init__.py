@@ -33,7 +33,7 @@ from .alu import (
     constant_value,
 )
 from .kernel import KernelOp, LaunchOp, YieldOp
-from .movement import ExpandOp, FlipOp, IotaOp, MovementOp, PadOp, PermuteOp, ReshapeOp, ShrinkOp
+from .movement import ExpandOp, FlipOp, IotaOp, MovementOp, PadOp, PermuteOp, ReshapeOp, ShrinkOp, WindowOp
 from .ranges import LoadOp, RangeOp, ReduceOp, StoreOp
 from .reduction import GatherOp, ReduceAxisOp, ScanOp, ScatterOp
 
@@ -49,6 +49,7 @@ UOp = Dialect(
         PermuteOp,
         PadOp,
         ShrinkOp,
+        WindowOp,
         FlipOp,
         IotaOp,
         ReduceAxisOp,
@@ -111,6 +112,7 @@ __all__ = [
     "TruncmodOp",
     "UOp",
     "WhereOp",
+    "WindowOp",
     "YieldOp",
     "constant_value",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import DenseArrayBase, TensorType, i64
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, TensorType, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def, traits_def
 from xdsl.parser import Parser
@@ -215,6 +215,68 @@ class ShrinkOp(MovementOp):
         if strides is not None and any(step != 1 for step in strides):
             properties["strides"] = integers(strides)
         return ShrinkOp.create(operands=(input,), result_types=(with_shape(input.type, shape),), properties=properties)
+
+
+@irdl_op_definition
+class WindowOp(MovementOp):
+    """One axis seen as several: element `i0, i1, …` of the new axes is element `i0 · strides[0] + i1 · strides[1] + …`
+    of the axis.
+
+    The windows of a convolution or a pool are `strides [stride, dilation]`: which window, which element of it.
+    New axes stand in the place of `axis`, as many as there are strides; their extents are the result's. No stride is
+    less than 1 (uop.expand repeats), and elements may be in several windows or in none.
+    """
+
+    name = "uop.window"
+    axis = prop_def(IntegerAttr)
+    strides = prop_def(Integers)
+    input = operand_def()
+    result = result_def()
+    traits = traits_def(Pure())
+
+    @classmethod
+    def parse_options(cls, parser: Parser) -> dict[str, Attribute]:
+        parser.parse_keyword("axis")
+        axis = IntegerAttr(parser.parse_integer(allow_boolean=False), i64)
+        parser.parse_keyword("strides")
+        return {"axis": axis, "strides": parse_integers(parser)}
+
+    def print_options(self, printer: Printer) -> None:
+        printer.print_string(f" axis {self.place} strides ")
+        print_integers(printer, self.integers("strides"))
+
+    @property
+    def place(self) -> int:
+        """The axis, as a number."""
+        return self.axis.value.data
+
+    @property
+    def added(self) -> int:
+        """How many axes the result has more."""
+        return len(self.integers("strides")) - 1
+
+    def verify_(self) -> None:
+        source, target = self.verify_elements()
+        axis, strides = self.place, self.integers("strides")
+        if not 0 <= axis < len(source):
+            raise VerifyException(f"axis {axis} is no axis of a shape of rank {len(source)}")
+        if not strides or any(stride < 1 for stride in strides):
+            raise VerifyException(f"strides {list(strides)} are not one or more positive numbers")
+        extents = target[axis : axis + len(strides)]
+        if len(target) != len(source) + self.added or target != (*source[:axis], *extents, *source[axis + 1 :]):
+            raise VerifyException(f"window replaces axis {axis} by {len(strides)}: {list(source)} -> {list(target)}")
+        last = sum((extent - 1) * stride for extent, stride in zip(extents, strides, strict=True))
+        if 0 not in extents and last >= source[axis]:
+            raise VerifyException(
+                f"axis {axis}: windows {list(extents)} of strides {list(strides)} leave its {source[axis]}"
+            )
+
+    @staticmethod
+    def of(input: SSAValue, axis: int, extents: Sequence[int], strides: Sequence[int]) -> WindowOp:
+        shape = shape_of(input.type)
+        type = with_shape(input.type, (*shape[:axis], *extents, *shape[axis + 1 :]))
+        properties = {"axis": IntegerAttr(axis, i64), "strides": integers(strides)}
+        return WindowOp.create(operands=(input,), result_types=(type,), properties=properties)
 
 
 @irdl_op_definition

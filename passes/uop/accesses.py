@@ -26,6 +26,7 @@ from ...dialects.uop import (
     ReduceAxisOp,
     ReshapeOp,
     ShrinkOp,
+    WindowOp,
 )
 from ...rewriting.diagnostics import PassError
 from .axis_classes import AxisClasses, AxisPairs
@@ -167,10 +168,13 @@ class Accesses:
         """Whether the value is a leaf seen through movement ops, so that a load gives its elements."""
         while value not in self._leaves:
             op = value.owner
-            if not isinstance(op, ReshapeOp | ExpandOp | PermuteOp | PadOp | ShrinkOp | FlipOp | GatherOp):
+            if not isinstance(op, _MOVES):
                 return False
             value = op.operands[0]
         return True
+
+
+_MOVES = (ReshapeOp, ExpandOp, PermuteOp, PadOp, ShrinkOp, WindowOp, FlipOp, GatherOp)
 
 
 def _without_zero(access: Access) -> Access:
@@ -205,6 +209,13 @@ def _permute(plan: Accesses, op: PermuteOp, access: Access) -> tuple[Access, ...
 def _shrink(plan: Accesses, op: ShrinkOp, access: Access) -> tuple[Access, ...]:
     moves = zip(access.indices, op.steps(), op.integers("offsets"), strict=True)
     return (access._replace(indices=tuple(plan.algebra.affine(i, step, offset) for i, step, offset in moves)),)
+
+
+def _window(plan: Accesses, op: WindowOp, access: Access) -> tuple[Access, ...]:
+    axis, strides = op.place, op.integers("strides")
+    windows = access.indices[axis : axis + len(strides)]
+    place = plan.algebra.sum(*(plan.algebra.affine(i, step) for i, step in zip(windows, strides, strict=True)))
+    return (access._replace(indices=(*access.indices[:axis], place, *access.indices[axis + len(strides) :])),)
 
 
 def _flip(plan: Accesses, op: FlipOp, access: Access) -> tuple[Access, ...]:
@@ -277,6 +288,7 @@ _VISITS: dict[type[Operation], Callable[..., tuple[Access, ...]]] = {
     ReshapeOp: _reshape,
     PermuteOp: _permute,
     ShrinkOp: _shrink,
+    WindowOp: _window,
     FlipOp: _flip,
     PadOp: _pad,
     ReduceAxisOp: _reduce,

@@ -19,6 +19,7 @@ from ...dialects.uop import (
     ReduceAxisOp,
     ReshapeOp,
     ShrinkOp,
+    WindowOp,
 )
 
 
@@ -77,6 +78,10 @@ class AxisPairs:
                 yield from self._equal(operand, first)
             for result in op.results:
                 yield from self._equal(first, result, skip=op.axis_list())
+        elif isinstance(op, WindowOp):
+            for d, n in enumerate(shape_of(op.input.type)):
+                if d != op.place and n != 1:
+                    yield self.dimension(op.input, d), self.dimension(op.result, d + (op.added if d > op.place else 0))
         elif isinstance(op, FlipOp):
             yield from self._equal(op.input, op.result, skip=op.integers("axes"))
         elif isinstance(op, GatherOp):

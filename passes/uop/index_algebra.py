@@ -160,6 +160,8 @@ class IndexAlgebra:
         whole = self._divide_exactly(whole, divisor)
         if self.is_within(rest, 0, divisor):
             return whole
+        if (nearest := self._nearest_multiple(index, divisor)) is not None:
+            return self._divide_exactly(nearest[0], divisor)
         common, large, _ = self._common_factor(rest, divisor)
         if common > 1:  # (common · large + small) // divisor, 0 ≤ small < common
             return self.sum(whole, self.floordiv(self._divide_exactly(large, common), divisor // common))
@@ -182,6 +184,8 @@ class IndexAlgebra:
         _, rest = self._split(index, divisor)
         if self.is_within(rest, 0, divisor):
             return rest
+        if (nearest := self._nearest_multiple(index, divisor)) is not None:
+            return nearest[1]
         common, large, small = self._common_factor(rest, divisor)
         if common > 1:
             remainder = self.floormod(self._divide_exactly(large, common), divisor // common)
@@ -198,6 +202,22 @@ class IndexAlgebra:
         rest = tuple(term for term in index[1] if term[1] % divisor != 0)
         remainder = index[0] % divisor
         return (index[0] - remainder, whole), (remainder, rest)
+
+    def _nearest_multiple(self, index: Index, divisor: int) -> tuple[Index, Index] | None:
+        """(a multiple of the divisor, the rest in [0, divisor)), each coefficient split at its nearest multiple.
+
+        So `15 · a + b` is `16 · a + (b − a)` for the divisor 16. None where the rest may lie outside.
+        """
+        whole = [(atom, (coefficient + divisor // 2) // divisor * divisor) for atom, coefficient in index[1]]
+        rest = [(atom, c - w) for (atom, c), (_, w) in zip(index[1], whole, strict=True)]
+        kept = tuple((atom, c) for atom, c in rest if c)
+        bounds = self.bounds((index[0], kept))
+        if bounds is None:
+            return None
+        constant = (bounds[0] // divisor) * divisor
+        if bounds[1] - constant >= divisor:
+            return None
+        return (constant, tuple((atom, w) for atom, w in whole if w)), (index[0] - constant, kept)
 
     def _common_factor(self, index: Index, divisor: int) -> tuple[int, Index, Index]:
         """(factor, its multiple, rest in [0, factor)) for the greatest proper factor of the divisor, or 1."""

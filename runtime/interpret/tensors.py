@@ -31,6 +31,7 @@ from ...dialects.uop import (
     ScanOp,
     ScatterOp,
     ShrinkOp,
+    WindowOp,
     YieldOp,
 )
 from .arrays import Array, ExecutionError, bitcast_array, cast_array, combine, constant, fold
@@ -128,6 +129,16 @@ def _shrink(op: ShrinkOp, operands: Sequence[Array]) -> list[Array]:
 
 
 def _flip(op: FlipOp, operands: Sequence[Array]) -> list[Array]:
+def _window(op: WindowOp, operands: Sequence[Array]) -> list[Array]:
+    strides, shape = op.integers("strides"), shape_of(op.result.type)
+    extents = shape[op.place : op.place + len(strides)]
+    places = sum(
+        np.arange(extent).reshape([-1 if d == axis else 1 for d in range(len(extents))]) * stride
+        for axis, (extent, stride) in enumerate(zip(extents, strides, strict=True))
+    )
+    return [np.take(operands[0], places, op.place)]
+
+
     return [np.flip(operands[0], op.integers("axes"))]
 
 
@@ -245,6 +256,7 @@ _HANDLERS: Mapping[type[Operation], Callable[[Any, Sequence[Array]], list[Array]
     PadOp: _pad,
     ShrinkOp: _shrink,
     FlipOp: _flip,
+    WindowOp: _window,
     IotaOp: _iota,
     ReduceAxisOp: _reduce_axis,
     ScanOp: _scan,

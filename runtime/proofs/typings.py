@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import IntegerAttr, TensorType, i64
 from xdsl.ir import Attribute, Operation
 
 from ...dialects.monoids import Number
@@ -231,6 +231,12 @@ def _shrinks(shape: tuple[int, ...]) -> Iterator[Movement]:
     yield source, {"offsets": integers([*none[:-1], 1]), "strides": integers(strides)}
 
 
+def _windows(shape: tuple[int, ...]) -> Iterator[Movement]:
+    if len(shape) > 1:
+        source = (*shape[:-2], 2 * shape[-2] + shape[-1])
+        yield source, {"axis": IntegerAttr(len(shape) - 2, i64), "strides": integers([2, 1])}
+
+
 def _flips(shape: tuple[int, ...]) -> Iterator[Movement]:
     yield shape, {"axes": integers([len(shape) - 1])}
     yield shape, {"axes": integers([0])}
@@ -242,5 +248,6 @@ _MOVEMENTS: Mapping[str, Callable[[tuple[int, ...]], Iterator[Movement]]] = {
     "uop.permute": _permutes,
     "uop.pad": _pads,
     "uop.shrink": _shrinks,
+    "uop.window": _windows,
     "uop.flip": _flips,
 }

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, TensorType, i64
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
@@ -44,7 +44,7 @@ from uop.dialects.types import (
     with_shape,
 )
 from uop.dialects.uop import AluOp, CastOp, MovementOp
-from uop.passes.gpu_kernel.gpu_kernel_strength_reduce import STRENGTH
+from uop.passes.gpu_kernel.gpu_kernel_strength_reduce import STRENGTH, SUMS
 from uop.passes.uop.rules import MASKS, POSITIONS, REDUCTIONS, SIMPLIFY
 from uop.passes.uop.rules.folding import INTEGER_FUNCTIONS, evaluate_constant
 from uop.rewriting.builder import Builder
@@ -165,6 +165,12 @@ def _shrinks(shape: tuple[int, ...]) -> Iterator[Movement]:
     yield source, {"offsets": integers([*none[:-1], 1]), "strides": integers(strides)}
 
 
+def _windows(shape: tuple[int, ...]) -> Iterator[Movement]:
+    if len(shape) > 1:
+        source = (*shape[:-2], 2 * shape[-2] + shape[-1])
+        yield source, {"axis": IntegerAttr(len(shape) - 2, i64), "strides": integers([2, 1])}
+
+
 def _flips(shape: tuple[int, ...]) -> Iterator[Movement]:
     yield shape, {"axes": integers([len(shape) - 1])}
 
@@ -175,6 +181,7 @@ MOVEMENTS: dict[str, Callable[[tuple[int, ...]], Iterator[Movement]]] = {
     "uop.permute": _permutes,
     "uop.pad": _pads,
     "uop.shrink": _shrinks,
+    "uop.window": _windows,
     "uop.flip": _flips,
 }
 
@@ -404,7 +411,7 @@ def same_bits(x: Array, y: Array) -> Array:
     return np.asarray((np.isnan(x) & np.isnan(y)) | ((x == y) & (np.signbit(x) == np.signbit(y))))
 
 
-ON_KERNELS = {*MASKS, *REDUCTIONS, *POSITIONS}
+ON_KERNELS = {*MASKS, *REDUCTIONS, *POSITIONS, *SUMS}
 """Rules that test_reduction_rules.py and the lit tests check, on kernels."""
 
 CHECKED = [rule for rule in (*SIMPLIFY, *STRENGTH) if rule not in ON_KERNELS]

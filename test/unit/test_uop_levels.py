@@ -179,7 +179,7 @@ def shapes_of(draw: st.DrawFn, count: int) -> list[int]:
     return [*shape, count]
 
 
-MOVES = ("reshape", "permute", "pad", "shrink", "flip", "expand", "exp", "add", "sum", "twice")
+MOVES = ("reshape", "permute", "pad", "shrink", "window", "flip", "expand", "exp", "add", "sum", "twice")
 
 
 @st.composite
@@ -216,6 +216,12 @@ def moved(draw: st.DrawFn, b: Builder, value: SSAValue, move: str) -> SSAValue:
             strides = numbers(1, 3)
             most = [(n - 1 - o) // s + 1 for n, o, s in zip(shape, offsets, strides, strict=True)]
             return b.insert(ShrinkOp.of(value, offsets, [draw(st.integers(1, m)) for m in most], strides)).result
+        case "window" if len(shape) < 5:
+            axis = draw(st.integers(0, len(shape) - 1))
+            taps, dilation, stride = (draw(st.integers(1, 3)) for _ in range(3))
+            taps = min(taps, (shape[axis] - 1) // dilation + 1)
+            count = (shape[axis] - 1 - (taps - 1) * dilation) // stride + 1
+            return b.window(value, axis, (count, taps), (stride, dilation))
         case "flip":
             axes = [axis for axis in range(len(shape)) if draw(st.booleans())]
             return b.insert(FlipOp.of(value, axes)).result if axes else value

@@ -1,16 +1,16 @@
-"""Tensors put together: joined, repeated, padded, and with parts replaced."""
+"""Tensors put together: joined, repeated, and with parts replaced."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from xdsl.dialects.builtin import i1, i64
 
-from ....dialects.monoids import Number
 from .lowering import Lowering
 from .registry import lowering
 from .tensor import Tensor, along
 from .views import slice_places
+from .windows import spread
 
 
 @lowering("cat")
@@ -89,54 +89,6 @@ def _rolled(b: Lowering, x: Tensor, axis: int, shift: int) -> Tensor:
     return _joined(b, [x.shrink(axis, extent - shift, shift), x.shrink(axis, 0, extent - shift)], axis)
 
 
-@lowering("constant_pad_nd")
-def constant_pad_nd(b: Lowering, self: Tensor, pad: list[int], value: Number = 0) -> Tensor:
-    """`pad` has the amounts (low, high) of the last axis, then of the one before; negative ones cut."""
-    amounts = {self.rank - 1 - i: (pad[2 * i], pad[2 * i + 1]) for i in range(len(pad) // 2)}
-    x = self
-    for axis, (low, high) in amounts.items():
-        cut_low, cut_high = max(-low, 0), max(-high, 0)
-        x = x.shrink(axis, cut_low, x.shape[axis] - cut_low - cut_high)
-    padded = _padded(x, amounts)
-    if value == 0 or padded.shape == x.shape:
-        return padded
-    inside = _padded(b.full(x.shape, True, i1), amounts)
-    return inside.where(padded, value)
-
-
-def _padded(x: Tensor, amounts: dict[int, tuple[int, int]]) -> Tensor:
-    """Zeros around `x`, in one op."""
-    low = [max(amounts.get(axis, (0, 0))[0], 0) for axis in range(x.rank)]
-    high = [max(amounts.get(axis, (0, 0))[1], 0) for axis in range(x.rank)]
-    return Tensor(x.builder, x.builder.pad(x.value, low, high))
-
-
-@lowering("reflection_pad1d", "reflection_pad2d", "reflection_pad3d")
-def reflection_pad(b: Lowering, self: Tensor, padding: list[int]) -> Tensor:
-    """The axis mirrored at its first and its last element."""
-
-    def mirror(place: Tensor, extent: int) -> Tensor:
-        return extent - 1 - (extent - 1 - place.alu("abs")).alu("abs")
-
-    return _padded_by(b, self, padding, mirror)
-
-
-@lowering("replication_pad1d", "replication_pad2d", "replication_pad3d")
-def replication_pad(b: Lowering, self: Tensor, padding: list[int]) -> Tensor:
-    """The first and the last element repeated."""
-    return _padded_by(b, self, padding, lambda place, extent: place.maximum(0).minimum(extent - 1))
-
-
-def _padded_by(b: Lowering, x: Tensor, padding: Sequence[int], source: Callable[[Tensor, int], Tensor]) -> Tensor:
-    """Axes extended by elements that `source` finds: (place that may lie outside the axis, extent) → place on it."""
-    for i in range(len(padding) // 2):
-        axis, low, high = x.rank - 1 - i, padding[2 * i], padding[2 * i + 1]
-        extent = x.shape[axis]
-        places = b.iota(low + extent + high, i64)
-        x = x.take(axis, source(places - low if low else places, extent))
-    return x
-
-
 @lowering("select_scatter")
 def select_scatter(b: Lowering, self: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     axis = self.axis(dim)
@@ -170,9 +122,5 @@ def slice_scatter(
 
 def _spread(x: Tensor, axis: int, step: int, start: int, extent: int) -> Tensor:
     """Element `i` of an axis put at `start + i · step` of an axis of `extent`, zeros elsewhere."""
-    count = x.shape[axis]
-    if step > 1:
-        wide = x.unsqueeze(axis + 1).pad(axis + 1, 0, step - 1)
-        x = wide.reshape((*x.shape[:axis], count * step, *x.shape[axis + 1 :]))
-        x = x.shrink(axis, 0, (count - 1) * step + 1)
+    x = spread(x, axis, step)
     return x.pad(axis, start, extent - start - x.shape[axis])

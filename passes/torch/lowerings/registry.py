@@ -208,6 +208,10 @@ def _integers(attribute: Attribute) -> list[int]:
     return _list(attribute, _integer)
 
 
+def _booleans(attribute: Attribute) -> list[bool]:
+    return _list(attribute, _boolean)
+
+
 def _floats(attribute: Attribute) -> list[float]:
     return _list(attribute, _float)
 
@@ -235,6 +239,7 @@ _READERS: dict[object, Callable[[Attribute], object]] = {
     list[int]: _integers,
     list[int] | None: _optional(_integers),
     list[float] | None: _optional(_floats),
+    list[bool]: _booleans,
     Attribute | None: _optional(_element_type),
 }
 """Annotation of a parameter → what reads it from an attribute."""

@@ -218,6 +218,10 @@ class Tensor:
         strides = [step if d == axis else 1 for d in range(self.rank)]
         return self._made(self.builder.shrink(self.value, self._at(axis, offset), shape, strides))
 
+    def window(self, axis: int, extents: Sequence[int], strides: Sequence[int]) -> Tensor:
+        """Axes in the place of one: `i0, i1, …` of them is `i0 · strides[0] + i1 · strides[1] + …` of it."""
+        return self._made(self.builder.window(self.value, self.axis(axis), extents, strides))
+
     def select(self, axis: int, index: int) -> Tensor:
         """One element of an axis, which disappears."""
         axis = self.axis(axis)

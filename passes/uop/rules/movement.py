@@ -6,7 +6,7 @@ from ....dialects.uop import PermuteOp
 from ....rewriting.driver import RewriteBuilder
 from ....rewriting.patterns import constants, variables
 from ....rewriting.rules import Rules
-from ....rewriting.vocabulary import expand, flip, pad, permute, reshape, shrink
+from ....rewriting.vocabulary import expand, flip, pad, permute, reshape, shrink, window
 from .casts import is_same_type
 
 x, y = variables("x y")
@@ -40,6 +40,7 @@ MOVEMENT = Rules(
     reshape[a] >> a,
     permute[a] >> a,
     shrink[a] >> a,
+    window[a] >> a,
     flip[a] >> a,
     pad[0] >> 0,
     pad[False] >> False,

@@ -113,6 +113,38 @@ func.func @shrink(%x: tensor<4xf32>) {
 
 // -----
 
+func.func @window_leaves(%x: tensor<4xf32>) {
+  // expected-error@+1 {{axis 0: windows [2, 3] of strides [2, 1] leave its 4}}
+  %0 = uop.window %x axis 0 strides [2, 1] : tensor<4xf32> -> tensor<2x3xf32>
+  func.return
+}
+
+// -----
+
+func.func @window_stride(%x: tensor<4xf32>) {
+  // expected-error@+1 {{strides [0] are not one or more positive numbers}}
+  %0 = uop.window %x axis 0 strides [0] : tensor<4xf32> -> tensor<2xf32>
+  func.return
+}
+
+// -----
+
+func.func @window_axes(%x: tensor<4x5xf32>) {
+  // expected-error@+1 {{window replaces axis 1 by 2: [4, 5] -> [3, 2, 3]}}
+  %0 = uop.window %x axis 1 strides [2, 1] : tensor<4x5xf32> -> tensor<3x2x3xf32>
+  func.return
+}
+
+// -----
+
+func.func @window_axis(%x: tensor<4x5xf32>) {
+  // expected-error@+1 {{axis 2 is no axis of a shape of rank 2}}
+  %0 = uop.window %x axis 2 strides [2, 1] : tensor<4x5xf32> -> tensor<4x2x3xf32>
+  func.return
+}
+
+// -----
+
 func.func @flip(%x: tensor<4xf32>) {
   // expected-error@+1 {{axes [1] are not ascending axes of a shape of rank 1}}
   %0 = uop.flip %x axes [1] : tensor<4xf32> -> tensor<4xf32>

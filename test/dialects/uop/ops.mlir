@@ -71,6 +71,8 @@ func.func @movement(%x: tensor<4x5xf32>, %s: f32, %v: vector<2x1xf32>) {
   %7 = uop.shrink %x offsets [1, 0] strides [1, 2] : tensor<4x5xf32> -> tensor<2x3xf32>
   // CHECK-NEXT: uop.flip %{{.*}} axes [0, 1] : tensor<4x5xf32> -> tensor<4x5xf32>
   %8 = uop.flip %x axes [0, 1] : tensor<4x5xf32> -> tensor<4x5xf32>
+  // CHECK-NEXT: uop.window %{{.*}} axis 1 strides [2, 1] : tensor<4x5xf32> -> tensor<4x2x3xf32>
+  %w = uop.window %x axis 1 strides [2, 1] : tensor<4x5xf32> -> tensor<4x2x3xf32>
   // CHECK-NEXT: uop.iota : tensor<16xi64>
   %9 = uop.iota : tensor<16xi64>
   func.return

@@ -171,6 +171,36 @@ uop.kernel @argmax(%x: tensor<4x2x3xf32>) -> (tensor<4x1x1xf32>, tensor<4x1x1xi6
 
 // -----
 
+// Windows of a padded axis are a sum of ranges under a mask.
+uop.kernel @windows(%x: tensor<9xf32>) -> (tensor<5x1xf32>) {
+  %0 = uop.pad %x low [1] high [1] : tensor<9xf32> -> tensor<11xf32>
+  %1 = uop.window %0 axis 0 strides [2, 1] : tensor<11xf32> -> tensor<5x3xf32>
+  %2 = uop.reduce_axis add %1 axes [1] : (tensor<5x3xf32>) -> tensor<5x1xf32>
+  uop.yield %2 : tensor<5x1xf32>
+}
+// CHECK-LABEL: uop.kernel @windows(
+// CHECK:         %[[TWICE:.*]] = uop.mul %i, %{{.*}} : index
+// CHECK:         %[[SUM:.*]] = uop.add %[[TWICE]], %k : index
+// CHECK:         %[[PLACE:.*]] = uop.add %[[SUM]], %{{.*}} : index
+// CHECK:         uop.load %x[%[[PLACE]]] mask %{{.*}} : memref<9xf32>
+// CHECK:         uop.reduce add %{{.*}} over %k : f32
+
+// -----
+
+// Taps side by side on one axis with windows: element p of tap k is at 15 · k + p of 3 taps of 16 elements.
+uop.kernel @skewed(%x: tensor<3x16xf32>) -> (tensor<14x1xf32>) {
+  %0 = uop.reshape %x : tensor<3x16xf32> -> tensor<48xf32>
+  %1 = uop.shrink %0 offsets [2] : tensor<48xf32> -> tensor<46xf32>
+  %2 = uop.window %1 axis 0 strides [1, 15] : tensor<46xf32> -> tensor<14x3xf32>
+  %3 = uop.reduce_axis add %2 axes [1] : (tensor<14x3xf32>) -> tensor<14x1xf32>
+  uop.yield %3 : tensor<14x1xf32>
+}
+// CHECK-LABEL: uop.kernel @skewed(
+// CHECK-NOT:     floor
+// CHECK:         uop.load %x[%k, %{{.*}}] : memref<3x16xf32>
+
+// -----
+
 // A kernel in range form stays as it is.
 uop.kernel @done(%out: memref<4xf32>, %x: memref<4xf32>) {
   %i = uop.range i = 4

@@ -107,7 +107,7 @@ func.func @movement_10() -> tensor<2x3x2xf32> {
   func.return %2 : tensor<2x3x2xf32>
 }
 
-// flip[a] >> a
+// window[a] >> a
 // CHECK-LABEL: func.func @movement_11
 // CHECK-NEXT:    %0 = uop.const -0.000000e+00 : f32
 // CHECK-NEXT:    %1 = uop.expand %0 : f32 -> tensor<2x3x2xf32>
@@ -115,18 +115,31 @@ func.func @movement_10() -> tensor<2x3x2xf32> {
 // CHECK-NEXT:  }
 func.func @movement_11() -> tensor<2x3x2xf32> {
   %0 = uop.const -0.000000e+00 : f32
+  %1 = uop.expand %0 : f32 -> tensor<2x8xf32>
+  %2 = uop.window %1 axis 1 strides [2, 1] : tensor<2x8xf32> -> tensor<2x3x2xf32>
+  func.return %2 : tensor<2x3x2xf32>
+}
+
+// flip[a] >> a
+// CHECK-LABEL: func.func @movement_12
+// CHECK-NEXT:    %0 = uop.const -0.000000e+00 : f32
+// CHECK-NEXT:    %1 = uop.expand %0 : f32 -> tensor<2x3x2xf32>
+// CHECK-NEXT:    func.return %1 : tensor<2x3x2xf32>
+// CHECK-NEXT:  }
+func.func @movement_12() -> tensor<2x3x2xf32> {
+  %0 = uop.const -0.000000e+00 : f32
   %1 = uop.expand %0 : f32 -> tensor<2x3x2xf32>
   %2 = uop.flip %1 axes [2] : tensor<2x3x2xf32> -> tensor<2x3x2xf32>
   func.return %2 : tensor<2x3x2xf32>
 }
 
 // pad[0] >> 0
-// CHECK-LABEL: func.func @movement_12
+// CHECK-LABEL: func.func @movement_13
 // CHECK-NEXT:    %0 = uop.const 0.000000e+00 : f32
 // CHECK-NEXT:    %1 = uop.expand %0 : f32 -> tensor<2x3x2xf32>
 // CHECK-NEXT:    func.return %1 : tensor<2x3x2xf32>
 // CHECK-NEXT:  }
-func.func @movement_12() -> tensor<2x3x2xf32> {
+func.func @movement_13() -> tensor<2x3x2xf32> {
   %0 = uop.const 0.000000e+00 : f32
   %1 = uop.expand %0 : f32 -> tensor<2x3x1xf32>
   %2 = uop.pad %1 low [0, 0, 0] high [0, 0, 1] : tensor<2x3x1xf32> -> tensor<2x3x2xf32>
@@ -134,12 +147,12 @@ func.func @movement_12() -> tensor<2x3x2xf32> {
 }
 
 // pad[False] >> False
-// CHECK-LABEL: func.func @movement_13
+// CHECK-LABEL: func.func @movement_14
 // CHECK-NEXT:    %0 = uop.const false
 // CHECK-NEXT:    %1 = uop.expand %0 : i1 -> tensor<2x3x2xi1>
 // CHECK-NEXT:    func.return %1 : tensor<2x3x2xi1>
 // CHECK-NEXT:  }
-func.func @movement_13() -> tensor<2x3x2xi1> {
+func.func @movement_14() -> tensor<2x3x2xi1> {
   %0 = uop.const false
   %1 = uop.expand %0 : i1 -> tensor<2x3x1xi1>
   %2 = uop.pad %1 low [0, 0, 0] high [0, 0, 1] : tensor<2x3x1xi1> -> tensor<2x3x2xi1>

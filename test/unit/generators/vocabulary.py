@@ -31,6 +31,7 @@ from uop.dialects.uop import (
     ReduceAxisOp,
     ReshapeOp,
     ShrinkOp,
+    WindowOp,
 )
 
 from .attributes import ELEMENTS, elements, elements_where, numbers
@@ -115,6 +116,21 @@ def shrink(program: Program) -> None:
     program.add(ShrinkOp.of(value, offsets, shape, program.draw(st.none() | st.just(steps))))
 
 
+def window(program: Program) -> None:
+    value = program.value(_shaped_type(program))
+    shape = shape_of(value.type)
+    axis = program.draw(st.integers(0, len(shape) - 1)) if shape else 0
+    left = shape[axis] - 1 if shape else -1
+    extents: list[int] = []
+    strides: list[int] = []
+    for _ in range(program.draw(st.integers(1, 3))):
+        strides.append(program.draw(st.integers(1, 3)))
+        extents.append(program.draw(st.integers(1, left // strides[-1] + 1)) if left >= 0 else 0)
+        left -= (extents[-1] - 1) * strides[-1]
+    if shape and (all(extents) or is_tensor(value.type)):
+        program.add(WindowOp.of(value, axis, extents, strides))
+
+
 def _axes(program: Program, shape: tuple[int, ...]) -> list[int]:
     return [axis for axis in range(len(shape)) if program.draw(st.booleans())]
 
@@ -144,4 +160,4 @@ def reduce_axis(program: Program) -> None:
 
 
 VOCABULARY = (alu, alu, constant, cast, bitcast)
-MOVEMENT = (reshape, expand, permute, pad, shrink, flip, reduce_axis)
+MOVEMENT = (reshape, expand, permute, pad, shrink, window, flip, reduce_axis)
