@@ -42,6 +42,7 @@ from .torch_internals import (
     operator_overload,
     overload_name,
     schema_arguments,
+    uniform_number,
 )
 
 
@@ -105,6 +106,8 @@ class _Importer:
         self.exported = exported
         self.block = Block()
         self.values: dict[torch.fx.Node, list[SSAValue]] = {}
+        self.numbers: dict[torch.fx.Node, AtenOp] = {}
+        """Constants whose elements are all one number: what makes each of them."""
         self.problems: list[Problem] = []
 
     def run(self, name: str) -> Imported:
@@ -130,7 +133,10 @@ class _Importer:
     # ---- arguments and results
 
     def arguments(self) -> tuple[Argument, ...]:
-        """Make the block's arguments; constants among the user's inputs (None, numbers) are none."""
+        """Make the block's arguments; constants among the user's inputs (None, numbers) are none.
+
+        Nor are constant tensors that hold one number throughout, such as `torch.tensor(2.0)` in the user's code.
+        """
         nodes = {node.name: node for node in self.exported.graph.nodes if node.op == "placeholder"}
         found: list[Argument] = []
         shared: dict[int, int] = {}  # id of a parameter's tensor to its place in `found`
@@ -152,6 +158,9 @@ class _Importer:
                 self.problem(node, f"argument {source}", str(error))
                 continue
             value = None if kind is ArgumentKind.USER_INPUT else self.held_tensor(source)
+            if kind is ArgumentKind.CONSTANT and value is not None and (number := uniform_number(value)) is not None:
+                self.numbers[node] = _full(value, type, number)
+                continue
             if kind is ArgumentKind.PARAMETER and id(value) in shared:
                 first = found[shared[id(value)]]
                 found[shared[id(value)]] = replace(first, placeholders=(*first.placeholders, node.name))
@@ -194,6 +203,10 @@ class _Importer:
     # ---- operations
 
     def operations(self) -> None:
+        for node, op in self.numbers.items():
+            op.location = fuse_locations(node_location(user.meta) for user in node.users)
+            self.block.add_op(op)
+            self.values[node] = list(op.results)
         for node in self.exported.graph.nodes:
             if node.op != "call_function":
                 continue
@@ -268,6 +281,18 @@ def _tensors(value: Any) -> list[torch.fx.Node]:
         return [value]
     elements = cast("Sequence[Any]", value) if isinstance(value, list | tuple) else ()
     return [element for element in elements if isinstance(element, torch.fx.Node)]
+
+
+def _full(tensor: torch.Tensor, type: Attribute, number: float) -> AtenOp:
+    """The call that makes a tensor of one number."""
+    arguments = {"size": list(tensor.shape), "fill_value": number, "dtype": tensor.dtype}
+    return AtenOp.create(
+        result_types=[type],
+        properties={
+            "overload": StringAttr("full"),
+            "arguments": DictionaryAttr({name: _plain(value) for name, value in arguments.items()}),
+        },
+    )
 
 
 def _in_place_of_tensors(argument: SchemaArgument, value: Any) -> Attribute:

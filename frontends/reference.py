@@ -59,6 +59,8 @@ def run_in_float64(
     for spec in core.graph_signature.input_specs:
         if isinstance(spec.arg, ConstantArgument):
             values[spec.arg.name] = spec.arg.value
+        elif spec.arg.name not in values:  # a constant that the import folded
+            values[spec.arg.name] = _widened(core.constants[spec.target or ""])
     with torch.no_grad():
         outputs = _InFloat64(core.graph_module).run(
             *(values[spec.arg.name] for spec in core.graph_signature.input_specs)

@@ -14,7 +14,7 @@ import torch
 import torch.export
 from torch import fx, nn
 from torch._ops import OpOverload
-from torch._subclasses.fake_tensor import unset_fake_temporarily
+from torch._subclasses.fake_tensor import FakeTensor, unset_fake_temporarily
 from torch.fx.proxy import TracerBase
 from torch.nn.modules.module import register_module_forward_pre_hook
 
@@ -70,6 +70,14 @@ def run_decompositions(
     for overload in kept:
         table.pop(overload, None)
     return exported.run_decompositions(table)
+
+
+def uniform_number(tensor: torch.Tensor) -> float | int | bool | None:
+    """The number that every element of a real tensor has the bits of, if there is one."""
+    if isinstance(tensor, FakeTensor) or tensor.numel() == 0 or tensor.is_complex():
+        return None
+    rows = tensor.detach().contiguous().reshape(-1, 1).view(torch.uint8)
+    return tensor.flatten()[0].item() if bool((rows == rows[0]).all()) else None
 
 
 def without_fake_tensors() -> AbstractContextManager[object]:

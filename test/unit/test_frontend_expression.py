@@ -168,7 +168,8 @@ def test_what_is_an_input_and_what_is_computed() -> None:
     )
     assert arguments("torch.arange(10)") == {}
     assert arguments("torch.eye(3) + torch.linspace(0, 1, 3) + torch.zeros_like(torch.eye(3))") == {}
-    assert arguments("torch.tensor(2.0) * torch.ones(3)") == {"constant0": constant, "x": user}
+    assert arguments("torch.tensor(2.0) * torch.ones(3)") == {"x": user}
+    assert arguments("torch.tensor([2.0, 3.0]) * torch.ones(2)") == {"constant0": constant, "x": user}
     assert arguments("torch.full((2,), 3.0) + torch.zeros(2) + torch.rand_like(torch.eye(2))") == dict.fromkeys(
         "xyz", user
     )

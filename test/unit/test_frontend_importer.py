@@ -13,8 +13,9 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 from xdsl.context import Context
-from xdsl.dialects.builtin import Builtin, ModuleOp, UnknownLoc
+from xdsl.dialects.builtin import Builtin, FloatAttr, IntegerAttr, ModuleOp, UnknownLoc, f64, i1, i64
 from xdsl.dialects.func import Func, FuncOp
+from xdsl.ir import Attribute
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
@@ -239,6 +240,34 @@ def test_operators_of_other_libraries() -> None:
         ConvertTorchToUopPass().apply(Context(), imported.module)
 
 
+@pytest.mark.parametrize(
+    ("constant", "number"),
+    [
+        (torch.tensor(2.5), FloatAttr(2.5, f64)),
+        (torch.tensor(-0.0, dtype=torch.bfloat16), FloatAttr(-0.0, f64)),
+        (torch.tensor(float("-inf"), dtype=torch.float16), FloatAttr(float("-inf"), f64)),
+        (torch.tensor([[7, 7], [7, 7]]), IntegerAttr(7, i64)),
+        (torch.tensor([200], dtype=torch.uint8), IntegerAttr(200, i64)),
+        (torch.tensor([True, True]), IntegerAttr(1, i1)),
+    ],
+    ids=str,
+)
+def test_a_constant_of_one_number_is_no_argument(constant: torch.Tensor, number: Attribute) -> None:
+    imported = import_function(lambda x: x.to(constant.dtype) + constant, torch.ones(2))
+    assert [argument.name for argument in imported.arguments] == ["x"]
+    full = operations(imported)[0]
+    assert full.overload.data == "full"
+    assert full.arguments.data["fill_value"] == number
+    assert full.results[0].type == tensor_type(constant)
+    assert source_lines(full.location) == source_lines(operations(imported)[-1].location)
+
+
+@pytest.mark.parametrize("constant", [torch.tensor([0.0, -0.0]), torch.arange(3), torch.ones(0)], ids=str)
+def test_other_constants_are_arguments(constant: torch.Tensor) -> None:
+    imported = import_function(lambda x: x + constant, torch.ones(1))
+    assert sorted(argument.kind.value for argument in imported.arguments) == ["constant", "user input"]
+
+
 def test_arguments_and_results_of_a_module() -> None:
     x, shift = randn(2, 4), randn(4)
     imported = import_exported(Everything(), ({"x": x}, 2), {"shift": shift})
@@ -251,7 +280,6 @@ def test_arguments_and_results_of_a_module() -> None:
         "net_1_running_var": (ArgumentKind.BUFFER, "net.1.running_var", None),
         "net_1_num_batches_tracked": (ArgumentKind.BUFFER, "net.1.num_batches_tracked", None),
         "scale": (ArgumentKind.BUFFER, "scale", None),
-        "constant0": (ArgumentKind.CONSTANT, "lifted_tensor_0", None),
         "table": (ArgumentKind.CONSTANT, "table", None),
         "batch_x": (ArgumentKind.USER_INPUT, "batch_x", 0),
         "shift": (ArgumentKind.USER_INPUT, "shift", 2),
@@ -262,7 +290,6 @@ def test_arguments_and_results_of_a_module() -> None:
     values = {argument.name: argument.value for argument in imported.arguments}
     assert values["batch_x"] is None
     assert torch.equal(values["table"], torch.arange(4.0))  # pyright: ignore[reportArgumentType]
-    assert torch.equal(values["constant0"], torch.tensor(3.0))  # pyright: ignore[reportArgumentType]
 
     mutated = [result for result in imported.results if result.kind is ResultKind.BUFFER_MUTATION]
     assert [result.target for result in mutated] == [
