@@ -19,6 +19,10 @@ class RewriteListener:
 
     counts_tries: bool = False
 
+    def allows(self, rule: Rule, op: Operation) -> bool:
+        """Whether the rule, which applies, may rewrite `op`."""
+        return True
+
     def rewriting(self, rule: Rule, op: Operation, built: Sequence[Operation], values: Sequence[SSAValue]) -> None:
         """The results of `op` are about to be replaced by `values`; `built` is what the rule has built for it."""
 
@@ -33,9 +37,9 @@ _listeners: ContextVar[tuple[RewriteListener, ...]] = ContextVar("rewrite_listen
 
 
 @contextmanager
-def listen(*listeners: RewriteListener) -> Generator[None]:
-    """Let these be told of rewrites, beside those who are already."""
-    token = _listeners.set((*_listeners.get(), *listeners))
+def listen(*listeners: RewriteListener, alone: bool = False) -> Generator[None]:
+    """Let these be told of rewrites, beside those who are already, or instead of them."""
+    token = _listeners.set(listeners if alone else (*_listeners.get(), *listeners))
     try:
         yield
     finally:
