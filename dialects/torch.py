@@ -32,7 +32,7 @@ class AtenOp(IRDLOperation):
     arguments: its other arguments by schema name. In the place of a tensor argument that is a Python scalar stands the
       scalar; in the place of a list of tensors, their number, or, where some may be absent, which of them are there;
       in the place of an absent tensor in front of another, a unit.
-    results: its tensors.
+    results: its tensors; None, which a backward op gives for a gradient that is not asked for, is left out.
     """
 
     name = "torch.aten"

@@ -221,14 +221,15 @@ class _Importer:
         source, index = node.args
         assert isinstance(source, torch.fx.Node)
         assert isinstance(index, int)
-        if source in self.values:
-            self.values[node] = [self.values[source][index]]
+        present = [place for place, output in enumerate(node_outputs(source)) if output is not None]
+        if source in self.values and index in present:
+            self.values[node] = [self.values[source][present.index(index)]]
 
     def operation(self, node: torch.fx.Node, overload: OpOverload[..., Any]) -> None:
         if overload in _ASSERTIONS or any(tensor not in self.values for tensor in node.all_input_nodes):
             return  # no input: what gives it has been reported
         try:
-            types = [tensor_type(output) for output in node_outputs(node)]
+            types = [tensor_type(output) for output in node_outputs(node) if output is not None]
             operands, arguments = self.split_arguments(node, overload)
         except UnsupportedError as error:
             self.problem(node, str(overload), str(error))

@@ -91,6 +91,8 @@ def lower(builder: Builder, call: AtenOp) -> None:
     if rule is None:
         raise Unsupported("no lowering for this overload", _advice(overload))
     results = rule.apply(builder, call)
+    if len(results) > len(call.results):  # PyTorch gives None for a gradient that is not asked for
+        results = [result for result in results if result is not None]
     if len(results) != len(call.results):
         raise Unsupported(f"it has {len(call.results)} results where {len(results)} are expected")
     for old, new in zip(call.results, results, strict=True):

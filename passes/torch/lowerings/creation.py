@@ -65,6 +65,13 @@ def empty_strided(b: Lowering, size: list[int], stride: list[int], *, dtype: Att
     return b.full(size, 0)
 
 
+@lowering("empty_permuted")
+def empty_permuted(
+    b: Lowering, size: list[int], physical_layout: list[int], *, dtype: Attribute | None = None
+) -> Tensor:
+    return b.full(size, 0)
+
+
 @lowering("new_empty_strided")
 def new_empty_strided(
     b: Lowering, self: Tensor, size: list[int], stride: list[int], *, dtype: Attribute | None = None

@@ -197,14 +197,38 @@ def batch_norm_no_stats(
 ) -> list[Tensor | None]:
     """With the statistics of the batch itself (`instance_norm` is made of it)."""
     x = input.cast(compute_type(input.element))
-    average, variance = mean_and_variance(x, [axis for axis in range(x.rank) if axis != 1])
-    scale = (variance + eps).alu("rsqrt")
-    channels = (x.shape[1],)
-    result = _affine((x - average) * scale, _per_channel(weight, x.rank), _per_channel(bias, x.rank))
-    return [result, average.reshape(channels), scale.reshape(channels)]
+    return list(_normalized_batch(x, weight, bias, eps)[:3])
 
 
-@lowering("_native_batch_norm_legit", "_native_batch_norm_legit_functional", "native_batch_norm")
+@lowering("_native_batch_norm_legit_functional")
+def batch_norm_functional(
+    b: Lowering,
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor,
+    running_var: Tensor,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> list[Tensor | None]:
+    """The last two results are the new running statistics: their old values moved towards the batch's by `momentum`.
+
+    The variance that runs is that of a sample, divided by one less than the number of elements.
+    """
+    if not training:
+        saved = [_empty(b, result) for result in (1, 2)]
+        return [_batch_norm(input, weight, bias, running_mean, running_var, eps), *saved, running_mean, running_var]
+    x = input.cast(compute_type(input.element))
+    result, average, scale, variance = _normalized_batch(x, weight, bias, eps)
+    count = x.count // x.shape[1]
+    old = [statistic.cast(x.element) for statistic in (running_mean, running_var)]
+    new = [average, variance * count / (count - 1)]
+    moved = [x * (1 - momentum) + y * momentum for x, y in zip(old, new, strict=True)]
+    return [result, average, scale, *(x.cast(running_mean.element) for x in moved)]
+
+
+@lowering("_native_batch_norm_legit", "native_batch_norm")
 def batch_norm_training(
     b: Lowering,
     input: Tensor,
@@ -219,6 +243,17 @@ def batch_norm_training(
     if training or running_mean is None or running_var is None:
         raise Unsupported("batch_norm in training changes its statistics", "call .eval() before exporting")
     return [_batch_norm(input, weight, bias, running_mean, running_var, eps), None, None]
+
+
+def _normalized_batch(
+    x: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """x normalised over all axes but its channels; the channels' means, 1 ÷ deviations and variances."""
+    average, variance = mean_and_variance(x, [axis for axis in range(x.rank) if axis != 1])
+    scale = (variance + eps).alu("rsqrt")
+    result = _affine((x - average) * scale, _per_channel(weight, x.rank), _per_channel(bias, x.rank))
+    channels = (x.shape[1],)
+    return result, average.reshape(channels), scale.reshape(channels), variance.reshape(channels)
 
 
 def _batch_norm(

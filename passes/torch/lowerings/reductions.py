@@ -218,7 +218,7 @@ def vector_norm(
 ) -> Tensor:
     x = _summand(b, self)
     axes = x.axes(dim)
-    return _kept(_norm(x, axes, float(ord)), x, dim, keepdim)
+    return _kept(norm_along(x, axes, float(ord)), x, dim, keepdim)
 
 
 @lowering("norm.Scalar")
@@ -231,7 +231,8 @@ def norm(b: Lowering, self: Tensor, p: Number | None, dim: list[int], keepdim: b
     return vector_norm(b, self, 2 if p is None else p, dim, keepdim)
 
 
-def _norm(x: Tensor, axes: Sequence[int], order: float) -> Tensor:
+def norm_along(x: Tensor, axes: Sequence[int], order: float) -> Tensor:
+    """The p-norm of a tensor of floats over axes, for any order p, 0 and ±∞ included. The axes keep extent 1."""
     if order == 2:
         return (x * x).sum(axes).alu("sqrt")
     if order == 0:
