@@ -106,6 +106,16 @@ template <typename T> __device__ __forceinline__ T float_floor_div(T x, T y) {
   T f = floor(q);
   return q - f > T(0.5) ? f + 1 : f;
 }""",
+    "shift_left": """\
+template <typename T> __device__ __forceinline__ T shift_left(T x, T y) {
+  unsigned long long n = y;
+  return n < sizeof(T) * 8 ? T((unsigned long long)x << n) : T(0);
+}""",
+    "shift_right": """\
+template <typename T> __device__ __forceinline__ T shift_right(T x, T y) {
+  unsigned long long n = y;
+  return n < sizeof(T) * 8 ? T(x >> n) : T(x < 0 ? -1 : 0);
+}""",
     "int_pow": """\
 template <typename T> __device__ __forceinline__ T int_pow(T x, T y) {
   if (y < 0) return x == 1 ? T(1) : x == T(-1) ? (y % 2 ? T(-1) : T(1)) : T(0);
@@ -525,9 +535,10 @@ def _rows() -> list[Semantics]:
             "x · 2ʸ, wrapping; 0 where y is not in [0, bits)",
             _shift_left,
             {
-                "int": "({U}){1} < sizeof({T}) * 8 ? ({T})(({U}){0} << {1}) : ({T})0",
+                "int": "shift_left<{T}>({0}, {1})",
                 "index": "{0} << {1}",  # gpu-kernel-check refuses other counts
             },
+            helpers={"int": "shift_left"},
             smt=smt.shl,
         ),
         Semantics(
@@ -537,9 +548,10 @@ def _rows() -> list[Semantics]:
             "⌊x ÷ 2ʸ⌋; −1 or 0 where y is not in [0, bits)",
             _shift_right,
             {
-                "int": "({U}){1} < sizeof({T}) * 8 ? ({T})({0} >> {1}) : ({T})({0} < 0 ? -1 : 0)",
+                "int": "shift_right<{T}>({0}, {1})",
                 "index": "{0} >> {1}",  # gpu-kernel-check refuses other counts
             },
+            helpers={"int": "shift_right"},
             smt=smt.shr,
         ),
         compare("eq", "==", "x = y", True),

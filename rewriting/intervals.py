@@ -16,6 +16,7 @@ from ..dialects.monoids import MonoidAttr
 from ..dialects.types import element_of, index, shape_of
 from ..dialects.uop import (
     ALU_OPS,
+    AddOp,
     BitcastOp,
     CastOp,
     ConstOp,
@@ -31,10 +32,11 @@ from ..dialects.uop import (
     ReshapeOp,
     ShrinkOp,
     WhereOp,
-)
     WindowOp,
+)
 from .interval_arithmetic import INTERVALS, Interval, cast, whole, within
 from .interval_arithmetic import Transfer as Arithmetic
+from .quotients import remainder_of
 
 Transfer = Callable[[Operation, Sequence[Interval]], Interval | None]
 """From an op and its operands' intervals to its first result's interval; None where nothing is known."""
@@ -118,11 +120,18 @@ class IntervalAnalysis:
         if arithmetic is not None:
             if cls is WhereOp:
                 numbers = _refined(op, numbers)
-            return within(limits, arithmetic(element_of(value.type), numbers))
+            result = within(limits, arithmetic(element_of(value.type), numbers))
+            if cls is AddOp and result.low < 0 <= numbers[0].low:
+                return remainder_of(op, self._found) or result
+            return result
         assert transfer is not None
         if isinstance(value, OpResult) and value.index:
             return limits
         return within(limits, transfer(op, numbers))
+
+    def _found(self, value: SSAValue) -> Interval | None:
+        """The interval of a value that has been asked for."""
+        return self._known.get(id(value))
 
     def _of_argument(self, block: Block, value: SSAValue, stack: list[SSAValue]) -> Interval | None:
         """The interval of an argument of a block, or None as `_of_result`."""
@@ -310,6 +319,7 @@ TRANSFER: dict[type[Operation], Transfer] = {
     ReshapeOp: _first,
     PermuteOp: _first,
     ShrinkOp: _first,
+    WindowOp: _first,
     FlipOp: _first,
     PadOp: _pad,
     GatherOp: _first,
@@ -319,7 +329,6 @@ TRANSFER: dict[type[Operation], Transfer] = {
     loop.ReduceOp: _reduce,
     tile.ReduceAcrossOp: _reduce,
 }
-    WindowOp: _first,
 """Op class → its transfer function; a dialect whose ops give integers adds its own."""
 
 LAUNCH_IDS = (gpu_kernel.BlockIdOp, gpu_kernel.ThreadIdOp, gpu_kernel.LaneIdOp)

@@ -30,6 +30,12 @@ def number_of(op: Operation) -> Number | None:
     return None if reader is None else reader(op)
 
 
+def constant_of(value: SSAValue) -> Number | None:
+    """The number that a value is, if it is a constant."""
+    owner = value.owner
+    return number_of(owner) if isinstance(owner, Operation) else None
+
+
 def _number_of_const(op: Operation) -> Number:
     assert isinstance(op, ConstOp)
     return op.number

@@ -29,7 +29,7 @@ from ...rewriting.patterns import Rule
 from ...rewriting.rules import Rules
 from ..interpret.buffers import poisoned_buffer
 from ..interpret.program import interpret_kernel
-from .execution import same_results
+from .agreement import same_results
 
 Array = np.ndarray[Any, Any]
 
@@ -138,12 +138,42 @@ def kernel_texts() -> dict[str, str]:
         texts[f"a load at {place} where {low} <= i < {high}, f32"] = _masked_index("load", place, low, high)
     for low in (0, 1, 2):
         texts[f"a store at (i - {low}) % 10, f32"] = _masked_index("store", "floormod", low, 10 + low)
+    for sum, lines in INDEX_SUMS.items():
+        texts[f"a load at {sum}, f32"] = _index_sum(lines)
     texts["a conjunction with a masked load"] = _masked_choice("i1", "uop.and %m_i, %v : i1")
     return texts
 
 
 MASKED_INDICES = ("floormod", "floordiv", "min", "max")
 """Ops of i − low and 10 that are used as an index under a mask."""
+
+
+INDEX_SUMS: dict[str, tuple[str, ...]] = {
+    "i · 7 + j · 7 + 5": ("mul %i, %c7", "mul %j, %c7", "add %0, %1", "add %2, %c5"),
+    "(i · 3 + 2) · 5": ("mul %i, %c3", "add %0, %c2", "mul %1, %c5"),
+    "i · 7 + 5 − i": ("mul %i, %c7", "add %0, %c5", "sub %1, %i"),
+    "i % 3 · 7 + i ÷ 3 · 2": (
+        *("truncdiv %i, %c3", "mul %0, %m3", "add %i, %1"),
+        *("mul %2, %c7", "mul %0, %c2", "add %3, %4"),
+    ),
+}
+"""Ops that compute an index, of which each uses what those before it give."""
+
+
+def _index_sum(ops: tuple[str, ...]) -> str:
+    """A load at what the last op gives."""
+    lines = "\n  ".join(f"%{place} = uop.{op} : index" for place, op in enumerate(ops))
+    constants = "\n  ".join(f"%c{number} = uop.const {number} : index" for number in (2, 3, 5, 7))
+    return f"""
+uop.kernel @k(%out: memref<4x3xf32>, %x: memref<64xf32>) {{
+  %i = uop.range i = 4
+  %j = uop.range j = 3
+  {constants}
+  %m3 = uop.const -3 : index
+  {lines}
+  %v = uop.load %x[%{len(ops) - 1}] : memref<64xf32>
+  uop.store %v, %out[%i, %j] : memref<4x3xf32>
+}}"""
 
 
 def _masked_index(access: str, op: str, low: int, high: int) -> str:
