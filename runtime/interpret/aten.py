@@ -35,13 +35,11 @@ def interpret_torch_function(function: FuncOp, arguments: Sequence[torch.Tensor]
 
 def call(op: AtenOp, operands: Sequence[torch.Tensor]) -> list[torch.Tensor]:
     """The results of one call."""
-    *library, qualified = op.overload.data.split("::")
-    name, _, overload = qualified.partition(".")
     try:
-        operator = getattr(getattr(torch.ops, library[0] if library else "aten"), name)
-        function = getattr(operator, overload or "default")
+        function = overload_named(op.overload.data)
     except AttributeError:
-        advice = f"; import what registers the operators of {library[0]}" if library else ""
+        library = op.overload.data.rpartition("::")[0]
+        advice = f"; import what registers the operators of {library}" if library else ""
         raise ExecutionError(f"PyTorch has no overload {_called(op)}{advice}", op) from None
     tensors = iter(operands)
     keywords: dict[str, Any] = {}
@@ -56,6 +54,13 @@ def call(op: AtenOp, operands: Sequence[torch.Tensor]) -> list[torch.Tensor]:
             keywords[argument.name] = tensor
     results = function(**keywords)
     return [results] if isinstance(results, torch.Tensor) else list(results)
+
+
+def overload_named(name: str) -> Any:
+    """The overload that the torch dialect calls `name`. Raises `AttributeError` when PyTorch has none."""
+    library, _, qualified = name.rpartition("::")
+    operator, _, overload = qualified.partition(".")
+    return getattr(getattr(getattr(torch.ops, library or "aten"), operator), overload or "default")
 
 
 def _called(op: AtenOp) -> str:

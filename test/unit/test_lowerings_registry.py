@@ -13,6 +13,7 @@ from uop.passes.torch.convert_torch_to_uop import ConvertTorchToUopPass
 from uop.passes.torch.lowerings import LOWERINGS
 from uop.passes.torch.lowerings.registry import IGNORED
 from uop.rewriting.diagnostics import PassError
+from uop.runtime.interpret.aten import overload_named
 
 aten: Any = torch.ops.aten
 
@@ -20,8 +21,9 @@ aten: Any = torch.ops.aten
 @pytest.mark.parametrize("overload", sorted(LOWERINGS))
 def test_parameters_are_the_schema_s(overload: str) -> None:
     """Names, order and defaults of a lowering's parameters, but for those that say where a tensor lies."""
-    name, _, kind = overload.partition(".")
-    schema = getattr(getattr(aten, name), kind or "default")._schema
+    import transformers.integrations.moe as registers  # noqa: F401  # pyright: ignore
+
+    schema = overload_named(overload)._schema
     expected = [
         (x.name, x.default_value if x.has_default_value() else None) for x in schema.arguments if x.name not in IGNORED
     ]
