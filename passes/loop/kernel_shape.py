@@ -18,12 +18,14 @@ class Access:
 
     buffer: name hint of the kernel argument.
     indices: for each dimension of the buffer, axis → coefficient; None where the index is not linear in the axes.
+    index_axes: for each dimension, the axes that the index depends on.
     axes: every axis that an index depends on.
     """
 
     op: LoadOp | StoreOp
     buffer: str
     indices: tuple[dict[str, int] | None, ...]
+    index_axes: tuple[frozenset[str], ...]
     axes: frozenset[str]
 
     @property
@@ -62,6 +64,13 @@ class KernelShape:
         return [axis for axis in self.parallel if axis not in self.reduced]
 
     @property
+    def taps(self) -> list[str]:
+        """Reduced axes that go through a window: a load adds them to an axis of the outputs."""
+        rows = frozenset(self.rows)
+        shared = [axes for access in self.loads for axes in access.index_axes if axes & rows]
+        return [axis for axis in self.reduced if axis not in self.parallel and any(axis in axes for axes in shared)]
+
+    @property
     def widest_bytes(self) -> int:
         """Bytes of the widest element that is loaded or stored."""
         return max((access.element_bytes for access in (*self.loads, *self.stores)), default=4)
@@ -86,8 +95,9 @@ def shape_of_kernel(kernel: KernelOp) -> KernelShape:
             depends[op.index] = frozenset((name,))
         elif isinstance(op, LoadOp | StoreOp):
             indices = tuple(_form(index, forms) for index in op.indices)
-            used = frozenset[str]().union(*(_axes(index, depends) for index in op.indices))
-            access = Access(op, op.buffer.name_hint or "", indices, used)
+            index_axes = tuple(_axes(index, depends) for index in op.indices)
+            used = frozenset[str]().union(*index_axes)
+            access = Access(op, op.buffer.name_hint or "", indices, index_axes, used)
             (shape.loads if isinstance(op, LoadOp) else shape.stores).append(access)
             if isinstance(op, LoadOp):
                 depends[op.result] = used

@@ -11,7 +11,7 @@ from ...dialects.axes import WARP, AxisKind
 from ...dialects.schedule import Factor, Staging
 from .bank_conflicts import warp_wavefronts
 from .kernel_shape import Access, KernelShape
-from .schedule_parts import Axes, Choice, ceil_div, factors_of, power_of_two_above, schedule_of
+from .schedule_parts import BLOCK_THREADS, Axes, Choice, ceil_div, factors_of, power_of_two_above, schedule_of
 
 SHARED_BUDGET = 40 * 1024
 """Bytes of shared memory that the slabs of one block may take, out of 48 KiB."""
@@ -24,8 +24,9 @@ def product_axes(shape: KernelShape) -> tuple[str, str, str] | None:
     others.
 
     The column is the innermost parallel axis that not all of them use, the row the innermost that they use instead.
+    Of several reduced axes it is the outermost, behind whose loop slabs are staged.
     """
-    reduced = shape.reduced[-1]
+    reduced = shape.reduced[0]
     factors = [access for access in shape.loads if reduced in access.axes]
     if reduced in shape.parallel or len(factors) < 2:
         return None
@@ -77,6 +78,9 @@ def _side(extent: int, strided: bool) -> Side:
 def product_schedule(shape: KernelShape, row: str, column: str, reduced: str) -> Choice:
     """A tile of the output a block, a register tile a thread; slabs of the operands staged along the reduced axis.
 
+    A convolution's tile has further axes of its outputs, so that windows share what is staged; its taps, like all
+    reduced axes but one, are walked within a slab.
+
     The order of registers and threads on each side, and the padding of each slab, are those with the fewest counted
     passes
     over shared memory, then over the output's sectors.
@@ -84,23 +88,29 @@ def product_schedule(shape: KernelShape, row: str, column: str, reduced: str) ->
     if shape.parallel.index(row) > shape.parallel.index(column):
         row, column = column, row  # threads are numbered in the order of the axes: the last is the fastest
     extents = {axis: max(1, shape.extents[axis]) for axis in (row, column)}
-    tile = {axis: _side(extent, False).extent for axis, extent in extents.items()}
+    plain = {axis: _side(extent, False) for axis, extent in extents.items()}
+    tile = {axis: side.extent for axis, side in plain.items()}
+    further = _further_threads(shape, prod(side.threads for side in plain.values()), row, column)
+    tile |= further
     length = max(1, shape.extents[reduced])
     staged = _staged_loads(shape, reduced)
-    bytes_per_step = sum(
-        access.element_bytes * prod(tile.get(axis, 1) for axis in access.axes if axis != reduced)
-        for access in staged.values()
-    )
-    step = 16 if max(tile.values()) > 32 else 32
-    while step > 4 and 2 * step * bytes_per_step > SHARED_BUDGET:
+    slab = tile | {axis: max(1, shape.extents[axis]) for axis in shape.reduced}
+
+    def slab_bytes(step: int) -> int:
+        sizes = slab | {reduced: step}
+        return sum(access.element_bytes * prod(_slab_shape(access, sizes)) for access in staged.values())
+
+    # A slab is what one step of a loop needs: with fewer than two steps there is no loop but that inside of it.
+    step = min(16 if max(tile.values()) > 32 else 32, power_of_two_above(length))
+    while step > 4 and (2 * slab_bytes(step) > SHARED_BUDGET or step >= length):
         step //= 2
-    step = min(step, power_of_two_above(length))
+    slab[reduced] = step
     steps = ceil_div(length, step)
 
     def layout(orders: Sequence[bool]) -> tuple[float, dict[str, Side], dict[str, int]]:
         """What a register order costs; the sides and the paddings that go with it."""
         sides = {axis: _side(extents[axis], order) for axis, order in zip((row, column), orders, strict=True)}
-        best = {buffer: _padding(access, sides, row, column, reduced, step) for buffer, access in staged.items()}
+        best = {buffer: _padding(access, sides, row, column, slab) for buffer, access in staged.items()}
         passes = length * sum(cost for cost, _ in best.values())
         return passes + _store_sectors(shape, sides, column), sides, {buffer: pad for buffer, (_, pad) in best.items()}
 
@@ -110,6 +120,8 @@ def product_schedule(shape: KernelShape, row: str, column: str, reduced: str) ->
     )
 
     axes: Axes = {axis: side.factors(extents[axis]) for axis, side in sides.items()}
+    for axis, threads in further.items():
+        axes[axis] = factors_of((ceil_div(shape.extents[axis], threads), AxisKind.BLOCK), (threads, AxisKind.THREAD))
     axes[reduced] = [Factor(steps, AxisKind.LOOP), Factor(step, AxisKind.LOOP)]
     double = steps > 1
     stage = tuple(
@@ -117,7 +129,8 @@ def product_schedule(shape: KernelShape, row: str, column: str, reduced: str) ->
         for buffer, access in staged.items()
         if length > 1
     )
-    reason = f"product: a tile of {tile[row]} x {tile[column]} a block, {step} deep, {steps} steps"
+    sizes = " x ".join(map(str, (*further.values(), tile[row], tile[column])))
+    reason = f"product: a tile of {sizes} a block, {step} deep, {steps} steps"
     return Choice(schedule_of(shape, axes, stage), reason)
 
 
@@ -133,26 +146,45 @@ def _staged_loads(shape: KernelShape, reduced: str) -> dict[str, Access]:
     }
 
 
+def _further_threads(shape: KernelShape, threads: int, row: str, column: str) -> dict[str, int]:
+    """Threads along other axes of a convolution's outputs that its windows share, for a block of about `threads`."""
+    found: dict[str, int] = {}
+    taps = frozenset(shape.taps)
+    shared = frozenset[str]().union(*(axes for access in shape.loads for axes in access.index_axes if axes & taps))
+    for axis in reversed(shape.rows):
+        count = min(BLOCK_THREADS // threads, 4, power_of_two_above(max(1, shape.extents[axis])))
+        if axis in shared and axis not in (row, column) and count > 1:
+            found[axis] = count
+            threads *= count
+    return found
+
+
+def _slab_shape(access: Access, sizes: Mapping[str, int]) -> list[int]:
+    """Extents of what an access reads of its buffer while each axis walks as many places as `sizes` says, else one."""
+    return [
+        1 + sum(step * (sizes.get(axis, 1) - 1) for axis, step in (index or {}).items()) for index in access.indices
+    ]
+
+
 def _padding(
-    access: Access, sides: Mapping[str, Side], row: str, column: str, reduced: str, step: int
+    access: Access, sides: Mapping[str, Side], row: str, column: str, slab: Mapping[str, int]
 ) -> tuple[float, int]:
     """(passes over shared memory of the reads of one step, elements to add to each row of the slab for that)."""
     size = access.element_bytes
     last = access.indices[-1] or {}
-    # Rows of the slab are walked by the last index; all dimensions before it move whole rows.
-    length = 1 + sum(
-        coefficient * ((step if axis == reduced else sides[axis].extent) - 1)
-        for axis, coefficient in last.items()
-        if axis == reduced or axis in sides
-    )
+    shape = _slab_shape(access, slab)
     threads = sides[row].threads, sides[column].threads
 
     def passes(padding: int, width: int) -> int:
         """Of one read of a warp of `width` bytes a lane."""
 
         def stride(axis: str) -> int:
-            rows = sum((index or {}).get(axis, 0) for index in access.indices[:-1])
-            return (rows * (length + padding) + last.get(axis, 0)) * sides[axis].thread_step * size
+            # Rows, along the last dimension, are padded.
+            elements, distance = last.get(axis, 0), shape[-1] + padding
+            for index, extent in zip(access.indices[-2::-1], shape[-2::-1], strict=True):
+                elements += (index or {}).get(axis, 0) * distance
+                distance *= extent
+            return elements * sides[axis].thread_step * size
 
         return warp_wavefronts(threads, (stride(row), stride(column)), width)
 

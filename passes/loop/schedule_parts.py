@@ -8,6 +8,9 @@ from ...dialects.axes import AxisKind
 from ...dialects.schedule import Factor, Schedule, Staging
 from .kernel_shape import KernelShape
 
+BLOCK_THREADS = 256
+"""Threads of a block where nothing else decides: eight warps, of which several blocks fit on a multiprocessor."""
+
 Axes = dict[str, list[Factor]]
 """What a rule binds: axis → factors, outermost first."""
 

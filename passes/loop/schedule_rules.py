@@ -7,10 +7,10 @@ from math import prod
 from ...dialects.axes import AxisKind
 from .kernel_shape import KernelShape
 from .product_rule import product_axes, product_schedule
-from .schedule_parts import Axes, Choice, ceil_div, factors_of, power_of_two_above, schedule_of
+from .schedule_parts import BLOCK_THREADS, Axes, Choice, ceil_div, factors_of, power_of_two_above, schedule_of
 
-BLOCK_THREADS = 256
-"""Threads of a block where nothing else decides: eight warps, of which several blocks fit on a multiprocessor."""
+WINDOW_TAPS = 32
+"""Elements of a window whose loops are unrolled, and that one thread reduces however far windows are apart."""
 
 REGISTER_ELEMENTS = 32
 """Elements of a row that one thread may hold in registers."""
@@ -23,6 +23,8 @@ def choose(shape: KernelShape) -> Choice:
     product = product_axes(shape)
     if product is not None:
         return product_schedule(shape, *product)
+    if _walks_windows(shape):
+        return _window_reduction(shape)
     contiguous = _contiguous_axis(shape)
     if contiguous in shape.reduced or not shape.rows:
         return _row_reduction(shape, contiguous if contiguous in shape.reduced else shape.reduced[-1])
@@ -73,6 +75,38 @@ def _elementwise(shape: KernelShape) -> Choice:
     )
     _spread_rows(shape, axes, shape.parallel[:-1], BLOCK_THREADS // threads, AxisKind.THREAD)
     return Choice(schedule_of(shape, axes), f"elementwise: {threads} threads along {inner}, {width} elements each")
+
+
+# Reductions of windows that lie side by side.
+
+
+def _walks_windows(shape: KernelShape) -> bool:
+    """Whether outputs reduce windows that overlap, or small ones; few large ones are rows."""
+    taps = shape.taps
+    if not taps or not shape.rows:
+        return False
+    if prod(shape.extents[axis] for axis in taps) <= WINDOW_TAPS:
+        return True
+    return any(_overlap(shape, index, taps) for access in shape.loads for index in access.indices if index)
+
+
+def _overlap(shape: KernelShape, index: dict[str, int], taps: list[str]) -> bool:
+    reach = max((step * (shape.extents[axis] - 1) for axis, step in index.items() if axis in taps), default=0)
+    return any(0 < step <= reach for axis, step in index.items() if axis in shape.rows)
+
+
+def _window_reduction(shape: KernelShape) -> Choice:
+    """An output a thread, which walks its window; neighbouring threads take neighbouring outputs."""
+    axes: Axes = {}
+    left = BLOCK_THREADS
+    for axis in reversed(shape.rows):
+        extent = max(1, shape.extents[axis])
+        count = min(left, power_of_two_above(extent))
+        axes[axis] = factors_of((ceil_div(extent, count), AxisKind.BLOCK), (count, AxisKind.THREAD))
+        left //= count
+    if prod(shape.extents[axis] for axis in shape.taps) <= WINDOW_TAPS:
+        axes |= {axis: factors_of((shape.extents[axis], AxisKind.UNROLL)) for axis in shape.taps}
+    return Choice(schedule_of(shape, axes), f"windows: one a thread, {BLOCK_THREADS // left} threads a block")
 
 
 # Reductions of rows that lie in memory one element after the other.

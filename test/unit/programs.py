@@ -55,6 +55,28 @@ PROGRAMS: dict[str, tuple[str, int]] = {
     "views": ("x = torch.randn(6, 4, 10)\nx.transpose(0, 2).reshape(10, 24).flip(1)[::3, 2:] * 2", 1),
     "cat": ("torch.cat((torch.randn(3, 5), torch.randn(2, 5)))", 1),
     "embedding": ("nn.Embedding(50, 33)(torch.randint(0, 50, (4, 7)))", 1),
+    "conv2d, relu": ("F.relu(nn.Conv2d(16, 16, 3, padding=1)(torch.randn(1, 16, 14, 14)))", 1),
+    "conv2d, uneven": (
+        "nn.Conv2d(3, 5, (3, 2), stride=(2, 1), padding=(1, 0), dilation=(1, 2))(torch.randn(2, 3, 13, 11))",
+        1,
+    ),
+    "conv1d f16": ("nn.Conv1d(4, 8, 5, padding=2).half()(torch.randn(2, 4, 33).half())", 1),
+    "conv3d": ("nn.Conv3d(2, 3, 2, padding=1)(torch.randn(1, 2, 4, 5, 6))", 1),
+    "conv2d in groups, relu": ("F.relu(nn.Conv2d(6, 8, 3, padding=1, groups=2)(torch.randn(1, 6, 9, 9)))", 1),
+    "conv2d depthwise": ("nn.Conv2d(6, 6, 3, padding=1, groups=6)(torch.randn(1, 6, 14, 14))", 1),
+    "conv2d transposed": (
+        "nn.ConvTranspose2d(3, 4, 3, stride=2, padding=1, output_padding=1)(torch.randn(1, 3, 7, 7))",
+        1,
+    ),
+    "conv2d, batch norm, relu, max pool": (
+        "nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(2)).eval()"
+        "(torch.randn(1, 3, 10, 10))",
+        2,
+    ),
+    "max pool": (SPECIAL + "F.max_pool2d(x.reshape(1, 3, 20, 10), 3, 2, 1)", 1),
+    "max pool, places": ("F.max_pool2d(torch.randn(2, 14, 13), 3, 2, 1, return_indices=True)", 2),
+    "average pool": ("F.avg_pool2d(torch.randn(2, 3, 14, 13), 3, 2, 1, ceil_mode=True, count_include_pad=False)", 1),
+    "average pool, adaptive": ("F.adaptive_avg_pool2d(torch.randn(2, 3, 14, 13), (3, 5))", 1),
     "no elements": ("torch.randn(0, 3) + 1, torch.sum(torch.randn(0, 3), 0)", 2),
     "no dimensions": ("torch.randn(()) * 3 + torch.randn(())", 1),
 }

@@ -31,7 +31,8 @@ def test_parameters_are_the_schema_s(overload: str) -> None:
     for name, default in expected:
         assert name in actual or name in {"dtype"}, name
         if name in actual and default not in (None, []):
-            assert actual[name] == default, name
+            alike = isinstance(default, list) and len(set(default)) == 1  # `int[2] padding=0`: one number for all
+            assert actual[name] in ((default, default[:1]) if alike else (default,)), name
     names = [name for name, _ in expected]
     assert [name for name in names if name in actual] == list(actual)
 

@@ -17,7 +17,20 @@ from .tensor import Tensor, along
 from .windows import Window, has_window, inside, scattered, windowed, windows_of
 
 
-@lowering("avg_pool1d", "avg_pool2d", "avg_pool3d")
+@lowering("avg_pool1d")
+def avg_pool1d(
+    b: Lowering,
+    self: Tensor,
+    kernel_size: list[int],
+    stride: list[int] = [],
+    padding: list[int] = [0],
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Tensor:
+    return avg_pool(b, self, kernel_size, stride, padding, ceil_mode, count_include_pad)
+
+
+@lowering("avg_pool2d", "avg_pool3d")
 def avg_pool(
     b: Lowering,
     self: Tensor,

@@ -121,6 +121,73 @@ uop.kernel @linear(%out: memref<64x128xf32>, %x: memref<64x256xf32>, %w: memref<
 
 // -----
 
+// A convolution: a product over channels, whose taps are walked within the slabs; windows of four rows share a slab.
+// CHECK: uop.kernel @convolution({{.*}}) schedule #tile.schedule<i = 8 thread * 2 register, j = 4 block * 4 thread, l = 8 thread * 2 register, k = 2 loop * 4 loop, k1 = 3 loop, k2 = 3 loop, stage = [%x buffers 2 async, %w buffers 2 async]> {
+uop.kernel @convolution(%out: memref<16x14x14xf32>, %w: memref<16x8x3x3xf32>, %x: memref<1x8x14x14xf32>) {
+  %0 = uop.const 0 : index
+  %1 = uop.const -1 : index
+  %2 = uop.const 1 : index
+  %3 = uop.const 15 : index
+  loop.for %i (i = 16 parallel) {
+    loop.for %j (j = 14 parallel) {
+      loop.for %l (l = 14 parallel) {
+        %4 = loop.reduce %k (k = 8) add : f32 {
+          %5 = loop.reduce %k1 (k1 = 3) add : f32 {
+            %6 = uop.add %j, %k1 : index
+            %7 = uop.add %6, %1 : index
+            %8 = uop.ge %6, %2 : index
+            %9 = uop.lt %6, %3 : index
+            %10 = uop.and %8, %9 : i1
+            %11 = loop.reduce %k2 (k2 = 3) add : f32 {
+              %12 = uop.add %l, %k2 : index
+              %13 = uop.add %12, %1 : index
+              %14 = uop.ge %12, %2 : index
+              %15 = uop.and %10, %14 : i1
+              %16 = uop.lt %12, %3 : index
+              %17 = uop.and %15, %16 : i1
+              %18 = uop.load %x[%0, %k, %7, %13] mask %17 : memref<1x8x14x14xf32>
+              %19 = uop.load %w[%i, %k, %k1, %k2] : memref<16x8x3x3xf32>
+              %20 = uop.mul %18, %19 : f32
+              loop.yield %20 : f32
+            }
+            loop.yield %11 : f32
+          }
+          loop.yield %5 : f32
+        }
+        uop.store %4, %out[%i, %j, %l] : memref<16x14x14xf32>
+      }
+    }
+  }
+}
+
+// -----
+
+// Windows: one a thread, neighbours side by side, taps unrolled.
+// CHECK: uop.kernel @windows({{.*}}) schedule #tile.schedule<i = 6 block, j = 16 thread, l = 16 thread, k = 3 unroll, k1 = 3 unroll> {
+uop.kernel @windows(%out: memref<6x14x14xf32>, %x: memref<6x29x29xf32>) {
+  %0 = uop.const 2 : index
+  loop.for %i (i = 6 parallel) {
+    loop.for %j (j = 14 parallel) {
+      %1 = uop.mul %j, %0 : index
+      loop.for %l (l = 14 parallel) {
+        %2 = uop.mul %l, %0 : index
+        %3 = loop.reduce %k (k = 3) max : f32 {
+          %4 = uop.add %1, %k : index
+          %5 = loop.reduce %k1 (k1 = 3) max : f32 {
+            %6 = uop.add %2, %k1 : index
+            %7 = uop.load %x[%i, %4, %6] : memref<6x29x29xf32>
+            loop.yield %7 : f32
+          }
+          loop.yield %5 : f32
+        }
+        uop.store %3, %out[%i, %j, %l] : memref<6x14x14xf32>
+      }
+    }
+  }
+}
+
+// -----
+
 // One element: one thread.
 // CHECK: uop.kernel @scalar({{.*}}) schedule #tile.schedule<> {
 uop.kernel @scalar(%out: memref<f32>, %x: memref<f32>) {
