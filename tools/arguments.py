@@ -13,6 +13,7 @@ class Flag(NamedTuple):
     """A flag of the command line; with a `metavar` it takes a value, else it is on or off.
 
     repeated: it may be given several times, and has a list of values
+    optional: its value may be left out, and is "" then
     """
 
     name: str
@@ -22,6 +23,7 @@ class Flag(NamedTuple):
     default: bool | str | None = None
     dest: str | None = None
     repeated: bool = False
+    optional: bool = False
 
 
 FLAGS: Mapping[str, tuple[Flag, ...]] = {
@@ -55,6 +57,13 @@ FLAGS: Mapping[str, tuple[Flag, ...]] = {
             default=True,
         ),
         Flag("disable-verify", "verify nothing at all"),
+        Flag(
+            "interpret-each",
+            "run the program on random inputs after each pass, and name the first that changes what it computes",
+            "SEED",
+            optional=True,
+        ),
+        Flag("bisect", "with --interpret-each: also find the rewrite that is wrong"),
         Flag("run-reproducer", "run what the `// configuration:` line of the input says"),
     ),
     "diagnostics, on standard error": (
@@ -129,9 +138,9 @@ def normalize_arguments(arguments: Sequence[str]) -> list[str]:
         if dashes not in (1, 2) or len(name) == 1 or name not in known:
             result.append(argument)
             continue
-        if name in NAMED_PIPELINES and not equals:
-            equals = "="  # the options are optional, so they must not be taken from the next argument
         flag = _ALL.get(name)
+        if (name in NAMED_PIPELINES or (flag is not None and flag.optional)) and not equals:
+            equals = "="  # the value is optional, so it must not be taken from the next argument
         if flag is not None and flag.metavar is None and value in (*_TRUE, *_FALSE):
             name, equals, value = (name if value in _TRUE else f"no-{name}"), "", ""
         result.append(f"--{name}{equals}{value}")

@@ -121,7 +121,8 @@ def from_exception(error: Exception, positions: Positions, details: Sequence[str
     """The diagnostic for what a verifier or a pass raised.
 
     Uses the attributes `op`, `message`, `help` and `related` (pairs of an operation and a message) where the
-    exception has them: `PassError`, `InvalidOperation` and `DominanceError` do, xDSL's do not.
+    exception has them: `PassError`, `InvalidOperation` and `DominanceError` do, xDSL's do not; and what was added to it
+    with `add_note`.
     """
     op: Operation | None = getattr(error, "op", None)
     related: Sequence[tuple[Operation, str]] = getattr(error, "related", ())
@@ -129,7 +130,7 @@ def from_exception(error: Exception, positions: Positions, details: Sequence[str
     return positions.report("error", message, op).replaced(
         help=getattr(error, "help", None),
         notes=tuple(positions.report("note", note, other) for other, note in related),
-        details=(*details, *([] if op is None else describe(op))),
+        details=(*details, *([] if op is None else describe(op)), *getattr(error, "__notes__", ())),
     )
 
 

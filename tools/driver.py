@@ -90,6 +90,7 @@ class UOpOptMain(xDSLOptMain):
         self.target = self._make_target(self.target_text)
         for flag in ("--print-ir-before", "--print-ir-after"):
             self._check_pass_names(flag)
+        self._check_interpretation()
 
     def _read_configuration(self) -> Iterator[tuple[str, str]]:
         """Follow the configuration of a reproducer; yields its pipelines."""
@@ -164,6 +165,17 @@ class UOpOptMain(xDSLOptMain):
             if name not in self.available_passes:
                 near = near_names(name, [*self.available_passes])
                 raise _usage_error(f"{flag}: unknown pass '{name}'{near}")
+
+    def _check_interpretation(self) -> None:
+        """Refuse flags of `--interpret-each` that make no sense."""
+        seed: str | None = self.args.interpret_each
+        if seed is None:
+            if self.args.bisect:
+                raise _usage_error("--bisect looks into the pass that --interpret-each names: give that too")
+        elif seed and not seed.isdecimal():
+            raise _usage_error(f"--interpret-each: the seed is a number such as 1, not '{seed}'")
+        elif not self.passes:
+            raise _usage_error("--interpret-each needs passes: give some with -p or --pass-pipeline")
 
     def print_lists(self) -> None:
         """What `--list-passes` and the like ask for."""

@@ -93,7 +93,7 @@ class DumpIR(PassInstrumentation):
         if run.name in self.after and (changed or not self.only_changed):
             _dump("Dump After", run, text)
         if self.diff and changed:
-            _dump("Diff After", run, _unified_diff(self.text_before, text))
+            _dump("Diff After", run, unified_diff(self.text_before, text))
 
     def pass_failed(self, run: PassRun, error: Exception) -> None:
         if self.after_failure:
@@ -155,7 +155,8 @@ def _operation(run: PassRun) -> str:
     return f" ('{op.name}' operation{name})"
 
 
-def _unified_diff(before: str, after: str) -> str:
-    from difflib import unified_diff  # slow to import
+def unified_diff(before: str, after: str) -> str:
+    """The lines that differ, with some around them."""
+    import difflib  # slow to import
 
-    return "\n".join(unified_diff(before.split("\n"), after.split("\n"), "before", "after", lineterm=""))
+    return "\n".join(difflib.unified_diff(before.split("\n"), after.split("\n"), "before", "after", lineterm=""))

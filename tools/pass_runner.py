@@ -1,6 +1,7 @@
 """The passes of `uop-opt`: hooks that the flags ask for, and reproducers when a pass fails."""
 
 import argparse
+import sys
 from collections.abc import Mapping
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Protocol
@@ -17,6 +18,7 @@ from .pipeline import Pipeline, execute, pipeline_text
 from .timing import Timing
 
 if TYPE_CHECKING:
+    from .faults.interpret_each import InterpretEach
     from .rewrite_reports import RewriteReports
 
 
@@ -57,9 +59,14 @@ class PassRunner:
             if not isinstance(remarks, tuple):
                 instrumentations.append(ReportRemarks(remarks, lambda remark: self._remark(remark, positions)))
             instrumentations.append(TimePasses(self.processor.timing))
+            interpretation: InterpretEach | None = None
             if self.args.verify_each and not self.args.disable_verify:
                 instrumentations.append(VerifyEach(self.processor.timing))
             try:
+                if self.args.interpret_each is not None:
+                    # Before the verifier in the list, so after it when a pass ends.
+                    interpretation = self._interpret_each(module, positions)
+                    instrumentations.insert(1, interpretation)
                 execute(self.processor.passes, self.processor.context, module, instrumentations)
             except DiagnosticException as error:
                 details: list[str] = []
@@ -74,6 +81,22 @@ class PassRunner:
                 details = self._reproduce_pass(positions.source, counter, error)
                 what = f"pass '{counter.failed.name}'"
                 raise DiagnosticError(crash(what, positions.source, error, details)) from error
+        if interpretation is not None:
+            print(interpretation.summary(), file=sys.stderr)
+
+    def _interpret_each(self, module: ModuleOp, positions: Positions) -> "InterpretEach":
+        """Loads numpy, and takes as long as to run the program."""
+        from .faults.interpret_each import InterpretEach, InterpretOptions
+
+        options = InterpretOptions(int(self.args.interpret_each or 0), self.args.bisect)
+        with self.processor.timing.phase("(interpret)"):
+            return InterpretEach(
+                module,
+                self.processor.context,
+                options,
+                lambda message: self.processor.report(Diagnostic("warning", message, positions.source.name)),
+                self.processor.timing,
+            )
 
     def reproduce_target(self, module: ModuleOp, what: str, error: Exception) -> list[str]:
         """Write a reproducer for the target, which failed on `module`; returns the notes that say so."""

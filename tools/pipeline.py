@@ -161,7 +161,7 @@ def _run_pass(run: PassRun, context: Context, instrumentations: Sequence[PassIns
         instrumentation.before_pass(run)
     try:
         cpu_start, wall_start = time.process_time(), time.perf_counter()
-        run.ops = _apply(run.pass_, context, run.ops)
+        run.ops = apply_pass(run.pass_, context, run.ops)
         run.cpu_seconds = time.process_time() - cpu_start
         run.wall_seconds = time.perf_counter() - wall_start
         for instrumentation in reversed(instrumentations):
@@ -173,7 +173,7 @@ def _run_pass(run: PassRun, context: Context, instrumentations: Sequence[PassIns
     return run.ops
 
 
-def _apply(pass_: ModulePass, context: Context, ops: tuple[Operation, ...]) -> tuple[Operation, ...]:
+def apply_pass(pass_: ModulePass, context: Context, ops: tuple[Operation, ...]) -> tuple[Operation, ...]:
     """Apply a pass to operations that stand side by side; returns what stands there afterwards.
 
     A pass works on a module. Unless the operation is one, a temporary module holds it meanwhile, with the

@@ -37,18 +37,7 @@ class DebugRewrites(RewriteReport):
     """Prints each rewrite on standard error: its rule, its place, and the term before and after."""
 
     def rewriting(self, rule: Rule, op: Operation, built: Sequence[Operation], values: Sequence[SSAValue]) -> None:
-        before = op_text(op, term_depth(rule.term))
-        after = ", ".join(value_text(value, built) for value in values)
-        if not values:
-            after = ", ".join(op_text(new, 1, built) for new in built if not new.results) or "nothing"
-        types = ", ".join(str(result.type) for result in op.results)
-        print(
-            f"{self.pass_name}: {rule} ({rule_place(rule)}){_place(op)}",
-            f"  - {before}{f' : {types}' if types else ''}",
-            f"  + {after}",
-            sep="\n",
-            file=sys.stderr,
-        )
+        print(rewrite_text(self.pass_name, rule, op, built, values), file=sys.stderr)
 
 
 @dataclass
@@ -125,6 +114,24 @@ class RewriteReports:
         for report in self.reports:
             if isinstance(report, PassStatistics):
                 print(report.table(), file=sys.stderr)
+
+
+def rewrite_text(
+    pass_name: str, rule: Rule, op: Operation, built: Sequence[Operation], values: Sequence[SSAValue]
+) -> str:
+    """A rewrite in three lines: its rule and place, the term before, and after. Arguments as for `RewriteListener`."""
+    before = op_text(op, term_depth(rule.term))
+    after = ", ".join(value_text(value, built) for value in values)
+    if not values:
+        after = ", ".join(op_text(new, 1, built) for new in built if not new.results) or "nothing"
+    types = ", ".join(str(result.type) for result in op.results)
+    return "\n".join(
+        (
+            f"{pass_name}: {rule} ({rule_place(rule)}){_place(op)}",
+            f"  - {before}{f' : {types}' if types else ''}",
+            f"  + {after}",
+        )
+    )
 
 
 def rule_place(rule: Rule) -> str:

@@ -4,22 +4,55 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any, cast
 
 import numpy as np
 from xdsl.dialects.builtin import i1
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import DiagnosticException
 
 from ...dialects.monoids import Monoid, Number
-from ...dialects.semantics import ALU, evaluate, numpy_dtype, round_to_element
-from ...dialects.types import type_name
+from ...dialects.semantics import ALU, Semantics, evaluate, numpy_dtype, round_to_element
+from ...dialects.types import element_of, type_name
+from ...dialects.uop import AluOp
+from .noise import current_noise
 
 Array = np.ndarray[Any, Any]
+
+MAX_ELEMENTS = 1 << 27
+"""Greatest number of elements that an op may be computed for: a gigabyte of f64."""
 
 
 class ExecutionError(DiagnosticException):
     """The program does something that has no meaning, such as reading out of bounds; `op` is the op that does it."""
+
+    def __init__(self, message: str, op: Operation) -> None:
+        super().__init__(message, op)
+        self.message = message
+        self.op = op
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class NotExecutableError(ExecutionError):
+    """The program cannot be executed by what we have: an op that no interpreter knows, arrays too large for this
+    machine, a package that is missing. It says nothing about the program's meaning."""
+
+
+def alu(op: AluOp, operands: Sequence[Array]) -> Array:
+    """The result of an ALU op. Raises `NotExecutableError` where it has more elements than the machine can hold."""
+    count = prod(np.broadcast_shapes(*(operand.shape for operand in operands)))
+    if count > MAX_ELEMENTS:
+        raise NotExecutableError(f"{op.name} is computed for {count} elements at once: use smaller shapes", op)
+    return _evaluate(op.row(), element_of(op.operands[-1].type), operands)
+
+
+def _evaluate(row: Semantics, element: Attribute, operands: Sequence[Array]) -> Array:
+    result: Array = evaluate(np, row, element, list(operands))
+    noise = current_noise()
+    return result if noise is None else noise.alu(row, element, operands, result)
 
 
 def constant(value: Number, element: Attribute) -> Array:
@@ -30,7 +63,9 @@ def constant(value: Number, element: Attribute) -> Array:
 def cast_array(array: Array, target: Attribute) -> Array:
     """`uop.cast` of numbers of any element type."""
     with np.errstate(all="ignore"):
-        return round_to_element(np, array, target)
+        result: Array = round_to_element(np, array, target)
+    noise = current_noise()
+    return result if noise is None else noise.cast(array, target, result)
 
 
 def bitcast_array(array: Array, source: Attribute, target: Attribute) -> Array:
@@ -59,7 +94,7 @@ class _Evaluator:
     def alu(self, name: str, *operands: SSAValue) -> SSAValue:
         row, values = ALU[name], cast(Sequence[_Typed], operands)
         element = values[-1].type
-        array = evaluate(np, row, element, [value.array for value in values])
+        array = _evaluate(row, element, [value.array for value in values])
         return cast(SSAValue, _Typed(i1 if row.compares else element, array))
 
     def constant_like(self, value: Number, like: SSAValue) -> SSAValue:
@@ -84,6 +119,10 @@ def fold(monoid: Monoid, elements: Sequence[Attribute], arrays: Sequence[Array],
         shape = [1 if d == dimension else n for d, n in enumerate(arrays[0].shape)]
         identities = zip(monoid.identity(elements), elements, strict=True)
         return [np.broadcast_to(constant(value, element), shape) for value, element in identities]
+
+    noise = current_noise()
+    if noise is not None and (order := noise.order(count)) is not None:
+        arrays = [np.take(array, order, dimension) for array in arrays]
 
     def part(start: int, stop: int) -> list[Array]:
         return [a[(slice(None),) * dimension + (slice(start, stop),)] for a in arrays]

@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
 from ...dialects.torch import AtenOp
-from .arrays import ExecutionError
+from .arrays import ExecutionError, NotExecutableError
 
 _NAMED_VALUES = ("ScalarType", "Layout", "MemoryFormat")
 """Types of the schema whose values stand as the names of attributes of `torch`."""
@@ -27,20 +27,20 @@ def interpret_torch_function(function: FuncOp, arguments: Sequence[torch.Tensor]
             if isinstance(op, ReturnOp):
                 return [values[operand] for operand in op.operands]
             if not isinstance(op, AtenOp):
-                raise ExecutionError(f"{op.name} is not of the torch dialect", op)
+                raise NotExecutableError(f"{op.name} is not of the torch dialect", op)
             results = call(op, [values[operand] for operand in op.operands])
             values.update(zip(op.results, results, strict=True))
     raise ExecutionError("the function returns nothing", function)
 
 
 def call(op: AtenOp, operands: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-    """The results of one call."""
+    """The results of one call. Raises `ExecutionError` where PyTorch does, as for an index out of bounds."""
     try:
         function = overload_named(op.overload.data)
     except AttributeError:
         library = op.overload.data.rpartition("::")[0]
         advice = f"; import what registers the operators of {library}" if library else ""
-        raise ExecutionError(f"PyTorch has no overload {_called(op)}{advice}", op) from None
+        raise NotExecutableError(f"PyTorch has no overload {_called(op)}{advice}", op) from None
     tensors = iter(operands)
     keywords: dict[str, Any] = {}
     for argument in function._schema.arguments:
@@ -52,7 +52,11 @@ def call(op: AtenOp, operands: Sequence[torch.Tensor]) -> list[torch.Tensor]:
             keywords[argument.name] = _value(given, str(argument.real_type))
         elif "Tensor" in kind and (tensor := next(tensors, None)) is not None:
             keywords[argument.name] = tensor
-    results = function(**keywords)
+    try:
+        results = function(**keywords)
+    except (RuntimeError, IndexError, ValueError, TypeError) as error:
+        reason = str(error).split("\n", 1)[0]
+        raise ExecutionError(f"PyTorch refuses {_called(op)}: {reason}", op) from error
     return [results] if isinstance(results, torch.Tensor) else list(results)
 
 

@@ -8,10 +8,8 @@ import numpy as np
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects import loop
-from ...dialects.semantics import evaluate
-from ...dialects.types import element_of
 from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, KernelOp, LoadOp, RangeOp, ReduceOp, StoreOp
-from .arrays import Array, ExecutionError, bitcast_array, cast_array, constant, fold, same_bits
+from .arrays import Array, ExecutionError, NotExecutableError, alu, bitcast_array, cast_array, constant, fold, same_bits
 from .buffers import check_buffers, check_written
 
 
@@ -68,7 +66,7 @@ class ScalarInterpreter:
     def evaluate(self, op: Operation) -> list[Array]:
         if isinstance(op, AluOp):
             operands = [self.values[value] for value in op.operands]
-            return [evaluate(np, op.row(), element_of(op.operands[-1].type), operands)]
+            return [alu(op, operands)]
         if isinstance(op, ConstOp):
             return [self.uniform(constant(op.number, op.result.type))]
         if isinstance(op, CastOp):
@@ -89,12 +87,12 @@ class ScalarInterpreter:
             dimension = self.enter(op)
             inputs = [self.values[value] for value in op.yielded]
             return self.fold(op, inputs, dimension, op.axis.extent.data)
-        raise ExecutionError(f"{op.name} is not defined in range form and loop form", op)
+        raise NotExecutableError(f"{op.name} is not defined in range form and loop form", op)
 
     def enter(self, op: loop.ForOp | loop.ReduceOp) -> int:
         """Run the body of a loop for all its steps; the loop's dimension."""
         if op.results and isinstance(op, loop.ForOp):
-            raise ExecutionError("a loop that carries state is not defined in loop form", op)
+            raise NotExecutableError("a loop that carries state is not defined in loop form", op)
         dimension = self.level
         self.values[op.index] = self.walk(dimension, op.axis.extent.data)
         self.level += 1

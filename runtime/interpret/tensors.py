@@ -10,7 +10,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import SymbolTable
 
-from ...dialects.semantics import evaluate, numpy_dtype
+from ...dialects.semantics import numpy_dtype
 from ...dialects.types import element_of, is_float, shape_of, type_name
 from ...dialects.uop import (
     ALU_OPS,
@@ -34,7 +34,8 @@ from ...dialects.uop import (
     WindowOp,
     YieldOp,
 )
-from .arrays import Array, ExecutionError, bitcast_array, cast_array, combine, constant, fold
+from .arrays import Array, ExecutionError, NotExecutableError, alu, bitcast_array, cast_array, combine, constant, fold
+from .noise import current_noise
 
 
 def interpret_function(function: FuncOp, arguments: Sequence[Array]) -> list[Array]:
@@ -65,7 +66,7 @@ def _run(block: Block, arguments: Sequence[Array], parent: Operation) -> list[Ar
             return operands
         handler = _HANDLERS.get(type(op))
         if handler is None:
-            raise ExecutionError(f"{op.name} has no meaning in tensor form", op)
+            raise NotExecutableError(f"{op.name} has no meaning in tensor form", op)
         results = handler(op, operands)
         for value, array in zip(op.results, results, strict=True):
             assert array.shape == shape_of(value.type), f"{op.name} made {array.shape} of {value.type}"
@@ -92,7 +93,7 @@ def _check_arguments(block: Block, arguments: Sequence[Array], parent: Operation
 
 
 def _alu(op: AluOp, operands: Sequence[Array]) -> list[Array]:
-    return [evaluate(np, op.row(), element_of(op.operands[-1].type), list(operands))]
+    return [alu(op, operands)]
 
 
 def _const(op: ConstOp, operands: Sequence[Array]) -> list[Array]:
@@ -128,7 +129,6 @@ def _shrink(op: ShrinkOp, operands: Sequence[Array]) -> list[Array]:
     return [operands[0][tuple(slice(start, start + count * step, step) for start, count, step in places)]]
 
 
-def _flip(op: FlipOp, operands: Sequence[Array]) -> list[Array]:
 def _window(op: WindowOp, operands: Sequence[Array]) -> list[Array]:
     strides, shape = op.integers("strides"), shape_of(op.result.type)
     extents = shape[op.place : op.place + len(strides)]
@@ -139,6 +139,7 @@ def _window(op: WindowOp, operands: Sequence[Array]) -> list[Array]:
     return [np.take(operands[0], places, op.place)]
 
 
+def _flip(op: FlipOp, operands: Sequence[Array]) -> list[Array]:
     return [np.flip(operands[0], op.integers("axes"))]
 
 
@@ -159,9 +160,9 @@ _UFUNCS: Mapping[str, np.ufunc] = {
 
 
 def _numpy_reduces(op: ReduceAxisOp | ScanOp) -> bool:
-    """Whether numpy combines these elements as they are: it rounds f16 in its own way, and has no bf16."""
+    """Whether numpy combines these elements as they are: it rounds f16 in its own way, has no bf16, and no noise."""
     element = element_of(op.operands[0].type)
-    return op.monoid.data in _UFUNCS and type_name(element) not in ("f16", "bf16")
+    return current_noise() is None and op.monoid.data in _UFUNCS and type_name(element) not in ("f16", "bf16")
 
 
 def _reduce_axis(op: ReduceAxisOp, operands: Sequence[Array]) -> list[Array]:
@@ -223,7 +224,7 @@ def _scatter(op: ScatterOp, operands: Sequence[Array]) -> list[Array]:
     else:
         element = element_of(op.input.type)
         if op.monoid.data not in _UFUNCS:
-            raise ExecutionError(f"a scatter with {op.monoid.data} is not interpreted", op)
+            raise NotExecutableError(f"a scatter with {op.monoid.data} is not interpreted", op)
         with np.errstate(all="ignore"):
             _UFUNCS[op.monoid.data].at(result, tuple(places), updates)
         result = cast_array(result, element) if is_float(element) else result
@@ -255,8 +256,8 @@ _HANDLERS: Mapping[type[Operation], Callable[[Any, Sequence[Array]], list[Array]
     PermuteOp: _permute,
     PadOp: _pad,
     ShrinkOp: _shrink,
-    FlipOp: _flip,
     WindowOp: _window,
+    FlipOp: _flip,
     IotaOp: _iota,
     ReduceAxisOp: _reduce_axis,
     ScanOp: _scan,

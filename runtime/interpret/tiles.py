@@ -13,11 +13,10 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ...dialects.axes import THREAD_KINDS, AxisKind
 from ...dialects.layouts import SwizzleAttr, strides_of
 from ...dialects.loop import ForOp, YieldOp
-from ...dialects.semantics import evaluate
 from ...dialects.tile import AxisOp, ReadOp, ReduceAcrossOp, StageOp, WriteOp
 from ...dialects.types import element_of, shape_of
 from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, ExpandOp, KernelOp, ReduceAxisOp
-from .arrays import Array, ExecutionError, bitcast_array, cast_array, constant, fold, same_bits
+from .arrays import Array, ExecutionError, NotExecutableError, alu, bitcast_array, cast_array, constant, fold, same_bits
 from .buffers import check_buffers, check_written
 
 
@@ -97,7 +96,7 @@ class _Interpreter:
     def evaluate(self, op: Operation) -> list[Array]:
         operands = [self.values[x] for x in op.operands if x in self.values]
         if isinstance(op, AluOp):
-            return [evaluate(np, op.row(), element_of(op.operands[-1].type), operands)]
+            return [alu(op, operands)]
         if isinstance(op, ConstOp):
             return [self.uniform(constant(op.number, op.result.type))]
         if isinstance(op, CastOp):
@@ -117,7 +116,7 @@ class _Interpreter:
             dimensions = [self.axes.index(axis.owner) for axis in op.over if isinstance(axis.owner, AxisOp)]
             inputs = [self.values[x] for x in op.inputs]
             return self.fold(op, [self.full(x, dimensions) for x in inputs], dimensions)
-        raise ExecutionError(f"{op.name} is not defined in tile form", op)
+        raise NotExecutableError(f"{op.name} is not defined in tile form", op)
 
     def axis(self, op: AxisOp) -> Array:
         dimensions = len(self.axes) + self.rank

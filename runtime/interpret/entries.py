@@ -1,0 +1,176 @@
+"""What of a module can be called, at any level, and what a call gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, SSAValue
+
+from ...dialects import gpu_kernel, loop
+from ...dialects.tile import Tile, WriteOp
+from ...dialects.torch import AtenOp
+from ...dialects.types import bf16, element_of, is_value_type, shape_of
+from ...dialects.uop import KernelOp, LaunchOp, StoreOp
+from .arrays import Array, ExecutionError, NotExecutableError
+from .buffers import poisoned_buffer
+from .program import Kernel, interpret_kernel, interpret_program
+
+TORCH, TENSOR, RANGE, LOOP, TILE, GPU_KERNEL = "torch", "tensor", "range", "loop", "tile", "gpu_kernel"
+"""The forms that a program may have."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A function or kernel that is not called by the rest of its module.
+
+    inputs, outputs: types and names of what it takes, and types of what it gives. The buffers that a kernel writes are
+    outputs.
+    """
+
+    name: str
+    inputs: tuple[Attribute, ...]
+    names: tuple[str, ...]
+    outputs: tuple[Attribute, ...]
+
+
+@dataclass
+class Execution:
+    """A call: its results, and what each launch in it gave. Arrays are as the interpreters hold them."""
+
+    results: list[Array]
+    launches: list[tuple[str, list[Array]]] = field(default_factory=list[tuple[str, list[Array]]])
+
+
+def entries(module: ModuleOp) -> list[Entry]:
+    """The entries of a module, in its order. Functions that only have a declaration are none."""
+    launched = {op.kernel.root_reference.data for op in module.walk() if isinstance(op, LaunchOp)}
+    found: list[Entry] = []
+    for op in module.ops:
+        if isinstance(op, FuncOp) and not op.is_declaration:
+            if op.sym_visibility == StringAttr("private"):
+                continue
+            found.append(_entry(op.sym_name.data, op.body.block.args, op.function_type.outputs.data))
+        elif isinstance(op, Kernel) and op.sym_name.data not in launched:
+            outputs, inputs = _split(op)
+            results = tuple(argument.type for argument in outputs)
+            if isinstance(op, KernelOp) and op.is_tensor_form:
+                results = op.declared_results.data
+            found.append(_entry(op.sym_name.data, inputs, results))
+    return found
+
+
+def forms(module: ModuleOp, entry: Entry) -> dict[str, str]:
+    """The forms of the kernels that a call of the entry launches, by name; its own where it launches none."""
+    symbols = _symbols(module)
+    op = symbols[entry.name]
+    if isinstance(op, Kernel):
+        return {entry.name: _form(op)}
+    names = [inner.kernel.root_reference.data for inner in op.body.block.ops if isinstance(inner, LaunchOp)]
+    if not names:
+        return {entry.name: TORCH if any(isinstance(inner, AtenOp) for inner in op.body.block.ops) else TENSOR}
+    return {name: _form(kernel) for name in names if isinstance(kernel := symbols.get(name), Kernel)}
+
+
+def execute(module: ModuleOp, entry: Entry, arrays: Sequence[Array]) -> Execution:
+    """Call an entry. The arrays have the shapes and `numpy_dtype` of its inputs, and are not changed.
+
+    Raises `ExecutionError` for a program that does what has no meaning, `NotExecutableError` where it cannot be told.
+    """
+    op = _symbols(module)[entry.name]
+    try:
+        if isinstance(op, Kernel):
+            return Execution(_call_kernel(op, arrays))
+        for argument in op.body.block.args:
+            if not is_value_type(argument.type):
+                raise NotExecutableError(f"an argument of type {argument.type} has no value", op)
+        if any(isinstance(inner, AtenOp) for inner in op.body.block.ops):
+            return Execution(_call_torch(op, arrays))
+        execution = Execution([])
+        execution.results = interpret_program(
+            module, entry.name, arrays, lambda name, outputs: execution.launches.append((name, list(outputs)))
+        )
+        return execution
+    except (AssertionError, KeyError, IndexError, TypeError, ValueError, MemoryError) as error:
+        # Interpreters rely on what the verifier checks; IR of other dialects may pass it and make no sense to them.
+        reason = f"{type(error).__name__}: {error}".rstrip(": ")
+        raise NotExecutableError(f"@{entry.name} cannot be interpreted: {reason}", op) from error
+
+
+def _entry(name: str, inputs: Sequence[SSAValue], outputs: Sequence[Attribute]) -> Entry:
+    names = (value.name_hint or str(place) for place, value in enumerate(inputs))
+    return Entry(name, tuple(value.type for value in inputs), tuple(names), tuple(outputs))
+
+
+def _symbols(module: ModuleOp) -> dict[str, FuncOp | Kernel]:
+    return {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp | Kernel)}
+
+
+def _split(kernel: Kernel) -> tuple[list[SSAValue], list[SSAValue]]:
+    """The arguments that a kernel writes, and the others."""
+    arguments = list[SSAValue](kernel.body.block.args)
+    if isinstance(kernel, gpu_kernel.KernelOp):
+        outputs = kernel.outputs.value.data
+        return arguments[:outputs], arguments[outputs:]
+    written = {op.buffer for op in kernel.body.walk() if isinstance(op, StoreOp | WriteOp)}
+    return [value for value in arguments if value in written], [value for value in arguments if value not in written]
+
+
+def _call_kernel(kernel: Kernel, arrays: Sequence[Array]) -> list[Array]:
+    arguments = kernel.body.block.args
+    if any(not is_value_type(argument.type) for argument in arguments):
+        raise NotExecutableError("the kernel has an argument that is no buffer", kernel)
+    outputs, inputs = _split(kernel)
+    given = {value: array.reshape(shape_of(value.type)) for value, array in zip(inputs, arrays, strict=True)}
+    if isinstance(kernel, KernelOp) and kernel.is_tensor_form:
+        results = [poisoned_buffer(type) for type in kernel.declared_results.data]
+        interpret_kernel(kernel, [*results, *given.values()])
+        return results
+    results = {value: poisoned_buffer(value.type) for value in outputs}
+    interpret_kernel(kernel, [results[value] if value in results else given[value] for value in arguments])
+    return list(results.values())
+
+
+def _call_torch(function: FuncOp, arrays: Sequence[Array]) -> list[Array]:
+    try:
+        import torch
+
+        from .aten import interpret_torch_function
+    except ModuleNotFoundError as error:
+        raise NotExecutableError("PyTorch is not installed: pip install 'uop[torch]'", function) from error
+    arguments: list[torch.Tensor] = []
+    for argument, array in zip(function.body.block.args, arrays, strict=True):
+        tensor = torch.from_numpy(np.array(array, order="C"))  # pyright: ignore[reportUnknownMemberType]
+        arguments.append(tensor.bfloat16() if element_of(argument.type) == bf16 else tensor)
+    torch.manual_seed(0)  # pyright: ignore[reportUnknownMemberType]
+    results = interpret_torch_function(function, arguments)
+    return [(tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy() for tensor in results]
+
+
+_INSIDE: Sequence[tuple[str, Callable[[object], bool]]] = (
+    (TILE, lambda op: isinstance(op, tuple(Tile.operations))),
+    (LOOP, lambda op: isinstance(op, tuple(loop.Loop.operations))),
+)
+
+
+def _form(kernel: Kernel) -> str:
+    if isinstance(kernel, gpu_kernel.KernelOp):
+        return GPU_KERNEL
+    if kernel.is_tensor_form:
+        return TENSOR
+    ops = list(kernel.body.walk())
+    return next((form for form, has in _INSIDE if any(map(has, ops))), RANGE)
+
+
+def faults(module: ModuleOp, entry: Entry, arrays: Sequence[Array]) -> bool:
+    """Whether a call does what has no meaning."""
+    try:
+        execute(module, entry, arrays)
+    except NotExecutableError:
+        return False
+    except ExecutionError:
+        return True
+    return False
