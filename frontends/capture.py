@@ -90,6 +90,15 @@ def capture_file(source: str) -> Captured:
     return Captured(fake, call, source_name)
 
 
+def capture_function(function: Callable[..., Any], make_inputs: Callable[[], Sequence[Any]], name: str) -> Captured:
+    """Capture a function of what `make_inputs` gives, anew with each call; `name` stands for it in messages."""
+
+    def call() -> Call:
+        return _as_call((function, tuple(make_inputs())), name)
+
+    return Captured(call(), call, name)
+
+
 def _with_fake_tensors(inputs: Any, mode: FakeTensorMode) -> Any:
     """`inputs` with fake tensors for the real ones among them."""
     return tree_map_only(torch.Tensor, lambda x: x if isinstance(x, FakeTensor) else mode.from_tensor(x), inputs)

@@ -11,6 +11,7 @@ import torch
 from torch.utils._pytree import TreeSpec, tree_unflatten
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute
 
 
 class ArgumentKind(Enum):
@@ -84,10 +85,13 @@ class Imported:
 
     @property
     def function(self) -> FuncOp:
-        """The imported function."""
-        function = self.module.body.block.first_op
-        assert isinstance(function, FuncOp)
-        return function
+        """The imported function, also after passes have put kernels in front of it."""
+        return next(op for op in self.module.body.block.ops if isinstance(op, FuncOp))
+
+    @property
+    def result_types(self) -> Sequence[Attribute]:
+        """The types of the function's results, which no pass changes."""
+        return self.function.function_type.outputs.data
 
     def user_outputs(self, values: Sequence[Any]) -> Any:
         """What the user's program gives, in its own structure, from the results of the function."""

@@ -11,6 +11,11 @@ ARCHITECTURES = ("sm_80", "sm_90", "sm_100")
 STAGES = ("torch", "uop", "partition", "range", "loop", "tile", "gpu-kernel", "cuda")
 
 
+CHECK_LEVELS = ("tensors", "loops", *ARCHITECTURES, "cuda")
+EXECUTED_LEVELS = ("tensors", "loops", "cuda")
+DTYPES = ("f64", "f32", "f16", "bf16", "bool", "i8", "i16", "i32", "i64", "u8")
+
+
 def make_parser() -> argparse.ArgumentParser:
     """The command line of `uop`."""
     parser = argparse.ArgumentParser(
@@ -48,7 +53,48 @@ def make_parser() -> argparse.ArgumentParser:
     rules.add_argument("--exhaustive", action="store_true", help="run all pairs of 16-bit floats: minutes a rule")
     rules.add_argument("--load", action="append", default=[], metavar="FILE", help="also the rules that FILE defines")
     rules.add_argument("--json", action="store_true", help="print JSON instead of a table")
+
+    _add_check(commands.add_parser("check", help="check a suite of programs: is each right, and why not"))
     return parser
+
+
+def _add_check(check: argparse.ArgumentParser) -> None:
+    """The arguments of `uop check`."""
+    suites = check.add_subparsers(dest="suite", required=True, metavar="SUITE")
+
+    def suite(name: str, levels: Sequence[str], help: str) -> argparse.ArgumentParser:
+        parser = suites.add_parser(name, help=help)
+        parser.add_argument(
+            "--level",
+            nargs="+",
+            choices=levels,
+            default=levels,
+            help="the forms to execute: tensors, before they are cut into kernels; loops; cuda, in the simulator",
+        )
+        parser.add_argument("--match", default="", metavar="TEXT", help="only cases with this in their name")
+        parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes (default: %(default)s)")
+        parser.add_argument(
+            "--time-limit",
+            type=float,
+            default=60.0,
+            metavar="SECONDS",
+            help="for each level of a case (default: %(default)s)",
+        )
+        parser.add_argument("--json", metavar="FILE", help="write every outcome to FILE")
+        return parser
+
+    cases = suite("cases", EXECUTED_LEVELS, "programs from a file")
+    cases.add_argument("file", metavar="FILE", help=".jsonl with expected values, or .txt with an expression a line")
+
+    opinfo = suite("opinfo", EXECUTED_LEVELS, "PyTorch's operations, on PyTorch's own samples of inputs")
+    opinfo.add_argument(
+        "--dtype", nargs="+", choices=DTYPES, default=["f32"], help="dtypes of the samples (default: f32)"
+    )
+    opinfo.add_argument("--all-samples", action="store_true", help="rather than the first of each operation")
+    opinfo.add_argument("--limit", type=int, metavar="N", help="at most N operations")
+    opinfo.add_argument("--include-errors", action="store_true", help="also inputs that must be refused")
+
+    suite("models", CHECK_LEVELS, "small models of `transformers` with random weights; also compiled for sm_80 …")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -59,6 +105,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from .rules_command import rules_command
 
         return guarded(lambda: rules_command(options))
+    if options.command == "check":
+
+        def check() -> int:
+            from .check_command import check_command
+
+            return check_command(options)
+
+        return guarded(check)
     if (options.source is None) == (options.code is None):
         parser.error("give one program: -c CODE, or FILE:FUNCTION")
 
@@ -71,7 +125,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return guarded(execute)
 
 
-EXTRAS = {"torch": "torch", "rich": "torch", "z3": "prove"}
+EXTRAS = {"torch": "torch", "rich": "torch", "z3": "prove", "expecttest": "check", "transformers": "check"}
 """Optional packages, and the extra of uop that brings each."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -33,11 +34,26 @@ class Refusal:
     reason: str
     advice: str | None
 
+    @property
+    def summary(self) -> str:
+        """The overload and the reason: the same for every call that is refused alike."""
+        return f"`{self.op.overload.data}`: {self.reason}"
+
     def __str__(self) -> str:
         lines = ", ".join(source_lines(self.op.location)) or "unknown line"
         types = ", ".join(str(value.type) for value in (self.op.operands or self.op.results))
         advice = "" if self.advice is None else f"; {self.advice}"
         return f"{lines}: `{self.op.overload.data}` on {types}: {self.reason}{advice}"
+
+
+class CannotLower(PassError):
+    """Calls of a function that are not lowered: `refusals`, at least one."""
+
+    def __init__(self, function: str, refusals: Sequence[Refusal]) -> None:
+        self.refusals = tuple(refusals)
+        count = "1 operation" if len(refusals) == 1 else f"{len(refusals)} operations"
+        listing = "".join(f"\n  {refusal}" for refusal in refusals)
+        super().__init__(f"cannot lower {count} of @{function}:{listing}", refusals[0].op)
 
 
 @dataclass(frozen=True)
@@ -60,7 +76,7 @@ class ConvertTorchToUopPass(ModulePass):
 
 
 def convert_block(block: Block, function: StringAttr) -> None:
-    """Rewrite the ATen ops of one block. Raises `PassError`."""
+    """Rewrite the ATen ops of one block. Raises `CannotLower`."""
     calls = [op for op in block.ops if isinstance(op, AtenOp)]
     if not calls:
         return
@@ -74,9 +90,7 @@ def convert_block(block: Block, function: StringAttr) -> None:
         except Unsupported as error:
             refusals.append(Refusal(call, error.reason, error.advice))
     if refusals:
-        count = "1 operation" if len(refusals) == 1 else f"{len(refusals)} operations"
-        listing = "".join(f"\n  {refusal}" for refusal in refusals)
-        raise PassError(f"cannot lower {count} of @{function.data}:{listing}", refusals[0].op)
+        raise CannotLower(function.data, refusals)
     erase_unused(block, also=(AtenOp,))
 
 

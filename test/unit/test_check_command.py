@@ -1,0 +1,290 @@
+"""`uop check`: each verdict, what survives a crash, how reasons are counted, and that wrong results are found."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute
+
+from uop.dialects.monoids import Number
+from uop.passes.torch.lowerings import LOWERINGS
+from uop.passes.torch.lowerings.lowering import Lowering
+from uop.passes.torch.lowerings.registry import Rule
+from uop.passes.torch.lowerings.tensor import Tensor
+from uop.runtime.interpret import tensors
+from uop.runtime.program import Program
+from uop.tools import uop
+from uop.tools.checking import levels
+from uop.tools.checking.cases import BadCaseFile, CaseSuite, ExpressionCase, StatedCase, read_cases
+from uop.tools.checking.models import MODELS, ModelSuite
+from uop.tools.checking.opinfo import DTYPES, ERRORS, OpCase, OpInfoSuite
+from uop.tools.checking.outcomes import Outcome, Suite, Verdict
+from uop.tools.checking.summary import reasons_by_verdict
+from uop.tools.checking.workers import run_suite
+from uop.tools.uop import CHECK_LEVELS, EXECUTED_LEVELS, main
+
+CASES = Path(__file__).parents[1] / "cases"
+
+ALL_LEVELS = ("tensors", "loops", "cuda")
+
+
+def verdicts(suite: Suite[Any], case: Any) -> list[str]:
+    return [outcome.verdict.value for outcome in suite.check(case)]
+
+
+def expression(code: str, at: Sequence[str] = ALL_LEVELS) -> list[str]:
+    return verdicts(CaseSuite("", at), ExpressionCase(code))
+
+
+def test_command_line_names_what_there_is() -> None:
+    assert tuple(levels.LEVELS) == CHECK_LEVELS
+    assert levels.EXECUTED == EXECUTED_LEVELS
+    assert tuple(DTYPES) == uop.DTYPES
+
+
+def test_right_at_every_level() -> None:
+    code = "torch.softmax(torch.randn(3, 5), 1), torch.randn(4).bfloat16() * 2, torch.randn(4) > 0"
+    assert expression(code) == ["right"] * 3
+
+
+def test_refused_by_name() -> None:
+    (outcome,) = CaseSuite("", ["tensors"]).check(ExpressionCase("torch.linalg.svd(torch.randn(3, 3))[1]"))
+    assert outcome.verdict is Verdict.REFUSED
+    assert "svd" in outcome.reasons[0]
+
+
+def test_not_exported() -> None:
+    assert expression("torch.nonzero(torch.randn(4))", ["tensors"]) == ["not exported"]
+
+
+def test_too_much_work() -> None:
+    assert expression("torch.randn(3000, 3000) @ torch.randn(3000, 300)") == ["too slow"] * 3
+
+
+def unchanged(lowering: Lowering, self: Tensor) -> Tensor:
+    """A wrong lowering of whatever it is planted for."""
+    return self
+
+
+def test_wrong_lowering_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(LOWERINGS, "sin", Rule(unchanged))
+    assert expression("torch.sin(torch.randn(4))") == ["wrong"] * 3
+
+
+def squared_above_1(lowering: Lowering, self: Tensor, exponent: Number) -> Tensor:
+    """A wrong lowering of squares: 0 where the operand is less than 1."""
+    return (self < 1.0).where(0.0, self * self)
+
+
+def test_small_elements_beside_great_ones_are_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(LOWERINGS, "pow.Tensor_Scalar", Rule(squared_above_1))
+    (outcome,) = CaseSuite("", ["tensors"]).check(ExpressionCase("(torch.rand(5) + torch.arange(5) * 1e4) ** 2"))
+    assert (outcome.verdict, outcome.reasons) == (Verdict.WRONG, ("1 of 5 elements are not close",))
+
+
+def test_broken_interpreter_is_a_crash(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise KeyError("x")
+
+    monkeypatch.setattr(tensors, "_check_arguments", broken)
+    outcome, other = CaseSuite("", ["tensors", "loops"]).check(ExpressionCase("torch.randn(3) + 1"))
+    assert (outcome.verdict, outcome.reasons) == (Verdict.CRASH, ("KeyError: 'x'",))
+    assert "Traceback" in outcome.detail
+    assert other.verdict is Verdict.RIGHT
+
+
+def test_stated_values() -> None:
+    code = "import torch\ndef inputs(): return (torch.arange(3.),)\ndef fn(x): return x + 1, None"
+    suite = CaseSuite("", ["tensors"])
+    assert verdicts(suite, StatedCase("a", code, "def expect(x): return x + 1, None", 0)) == ["right"]
+    assert verdicts(suite, StatedCase("b", code, "def expect(x): return x + 1.001, None", 1e-2)) == ["right"]
+    assert verdicts(suite, StatedCase("c", code, "def expect(x): return x + 1.001, None", 1e-5)) == ["wrong"]
+    assert verdicts(suite, StatedCase("d", code, "def expect(x): return (x + 1)[None], None", 1)) == ["wrong"]
+    assert verdicts(suite, StatedCase("e", code, "def expect(x): return x + 1, x", 1)) == ["wrong"]
+
+
+def test_operations() -> None:
+    suite = OpInfoSuite(["tensors"])
+    assert verdicts(suite, OpCase("nn.functional.gelu", "f32", 0)) == ["right"]
+    assert verdicts(suite, OpCase("cat", "f16", 0)) == ["right"]
+    assert verdicts(suite, OpCase("linalg.svd", "f32", 0)) == ["refused"]
+    assert verdicts(suite, OpCase("bernoulli", "f32", 0)) == ["refused"]
+
+
+def zeros(lowering: Lowering, size: list[int], *, dtype: Attribute | None = None) -> Tensor:
+    """A wrong lowering of random numbers."""
+    return lowering.full(size, 0.0)
+
+
+def test_what_is_not_determined_is_not_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(LOWERINGS, "rand", Rule(zeros))
+    (outcome,) = OpInfoSuite(["tensors"]).check(OpCase("bernoulli", "f32", 0))
+    assert (outcome.verdict, outcome.reasons) == (Verdict.UNSPECIFIED, ("it draws random numbers",))
+
+
+def test_what_eager_refuses_must_be_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    suite = OpInfoSuite(["tensors"])
+    assert verdicts(suite, OpCase("gather", ERRORS, 0)) == ["right"]
+
+
+def test_operations_are_chosen() -> None:
+    suite = OpInfoSuite(["tensors"], ("f32", "i64"), match="floor_divide")
+    assert [str(case) for case in suite.cases()] == ["floor_divide f32 #0", "floor_divide i64 #0"]
+    every = OpInfoSuite(["tensors"], ("f32",), all_samples=True, match="floor_divide").cases()
+    assert len(every) > 3
+    assert len(OpInfoSuite(["tensors"], limit=7).cases()) <= 7
+
+
+def test_models() -> None:
+    assert len(MODELS) >= 25
+    outcomes = list(ModelSuite(("tensors", "loops")).check("t5"))
+    assert [outcome.verdict for outcome in outcomes] == [Verdict.RIGHT] * 2
+
+
+class Spilling(Program):
+    """Kernels of which the compiler says that they spill."""
+
+    def __init__(self, module: ModuleOp) -> None:
+        super().__init__(module)
+        for name, compiled in self.kernels.items():
+            resources = replace(compiled.resources, spill_store_bytes=8)
+            self.kernels[name] = replace(compiled, resources=resources)
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_100"])
+def test_compiled_for_an_architecture(arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = "torch.randn(4) + 1"
+    assert expression(code, [arch]) == ["right"]
+    monkeypatch.setattr(levels, "Program", Spilling)
+    (outcome,) = CaseSuite("", [arch]).check(ExpressionCase(code))
+    assert (outcome.verdict, outcome.reasons) == (Verdict.WRONG, ("a kernel spills registers",))
+
+
+def test_crash_and_hang_end_one_case_only(tmp_path: Path) -> None:
+    codes = [
+        "torch.randn(3) + 1",
+        "import os\nos._exit(3)\ntorch.randn(3)",
+        "import time\ntime.sleep(1000)\ntorch.randn(3)",
+        "torch.randn(4) + 1",
+    ]
+    suite = CaseSuite("", ("tensors", "loops"))
+    outcomes = list(run_suite(suite, [ExpressionCase(code) for code in codes], time_limit=25))
+    by_case = {code: [o for o in outcomes if o.case == code] for code in codes}
+    expected = (Verdict.RIGHT, Verdict.CRASH, Verdict.TOO_SLOW, Verdict.RIGHT)
+    for code, verdict in zip(codes, expected, strict=True):
+        assert [outcome.verdict for outcome in by_case[code]] == [verdict] * 2
+    assert by_case[codes[1]][0].reasons == ("the process ended with status 3",)
+    assert by_case[codes[2]][0].reasons == ("ran past 25 s",)
+
+
+def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A wrong result is told in a table and in JSON, and makes the exit status 1."""
+    code = "import torch\ndef inputs(): return (torch.arange(3.),)\ndef fn(x): return "
+    results = {"good": "x + 1", "bad": "x + 1.5", "ugly": "torch.linalg.svd(x[None])[1]"}
+    rows = [
+        {"id": name, "torch_code": code + result, "expected_code": "def expect(x): return x + 1", "tol": 0}
+        for name, result in results.items()
+    ]
+    (tmp_path / "cases.jsonl").write_text("# a comment\n\n" + "".join(json.dumps(row) + "\n" for row in rows))
+    command = [
+        "check",
+        "cases",
+        str(tmp_path / "cases.jsonl"),
+        "--level",
+        "tensors",
+        "--json",
+        str(tmp_path / "o.json"),
+    ]
+    assert main(command) == 1
+    text = capsys.readouterr().out
+    assert "3 of 3 elements are not as expected" in text
+    assert "svd" in text
+    written = json.loads((tmp_path / "o.json").read_text())
+    assert written["totals"] == {"tensors: right": 1, "tensors: wrong": 1, "tensors: refused": 1}
+    assert [outcome["case"] for outcome in written["outcomes"]] == [*results]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.csv", "", "ends in .jsonl"),
+        ("a.jsonl", "{", "a.jsonl:1:"),
+        ("a.jsonl", '{"id": "x"}', "no torch_code, expected_code, tol"),
+        (
+            "a.jsonl",
+            '{"id": "x", "torch_code": "", "expected_code": "", "tol": 0, "mode": "y"}',
+            "mode 'y' is not known",
+        ),
+    ],
+)
+def test_bad_files(name: str, text: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(BadCaseFile, match=message.replace(".", r"\.")):
+        read_cases(tmp_path / name)
+    assert main(["check", "cases", str(tmp_path / name)]) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_no_case_of_that_name(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "models", "--match", "no such model"]) == 1
+    assert "no case has such a name" in capsys.readouterr().err
+
+
+def test_reasons_are_counted_once_a_case() -> None:
+    outcomes = [
+        Outcome("a", "tensors", Verdict.REFUSED, ("x", "y")),
+        Outcome("a", "loops", Verdict.REFUSED, ("x", "y")),
+        Outcome("b", "tensors", Verdict.REFUSED, ("y",)),
+        Outcome("c", "loops", Verdict.WRONG, ("z",)),
+        Outcome("d", "loops", Verdict.RIGHT),
+    ]
+    found = reasons_by_verdict(outcomes)
+    assert found == {Verdict.WRONG: {"z": ["c"]}, Verdict.REFUSED: {"y": ["a", "b"], "x": ["a"]}}
+    assert [*found] == [Verdict.WRONG, Verdict.REFUSED]
+
+
+def test_cases_in_the_repository_can_be_read() -> None:
+    assert len(read_cases(CASES / "public.jsonl")) == 44
+    assert len(read_cases(CASES / "one-liners.txt")) == 67
+
+
+def check_none_wrong(suite: Suite[Any], at_least: float) -> None:
+    """None is wrong or crashes, and of all outcomes at least that share is right."""
+    outcomes = list(run_suite(suite, suite.cases(), time_limit=300))
+    assert not [outcome for outcome in outcomes if outcome.verdict.is_failure]
+    assert sum(outcome.verdict is Verdict.RIGHT for outcome in outcomes) >= at_least * len(outcomes)
+
+
+@pytest.mark.slow
+def test_public_cases() -> None:
+    check_none_wrong(CaseSuite(str(CASES / "public.jsonl"), ALL_LEVELS), 0.8)
+
+
+@pytest.mark.slow
+def test_one_liners() -> None:
+    check_none_wrong(CaseSuite(str(CASES / "one-liners.txt"), ALL_LEVELS), 0.9)
+
+
+@pytest.mark.slow
+def test_all_models() -> None:
+    check_none_wrong(ModelSuite(CHECK_LEVELS), 0.9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_all_operations(dtype: str) -> None:
+    check_none_wrong(OpInfoSuite(("tensors",), (dtype,)), 0.4)
+
+
+@pytest.mark.slow
+def test_all_operations_in_the_simulator() -> None:
+    check_none_wrong(OpInfoSuite(ALL_LEVELS), 0.4)
+
+
+@pytest.mark.slow
+def test_all_error_inputs() -> None:
+    check_none_wrong(OpInfoSuite(("tensors",), (ERRORS,)), 0.4)

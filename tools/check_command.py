@@ -1,0 +1,75 @@
+"""`uop check`: run a suite of programs, and say which are right, wrong or refused."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from .checking.cases import BadCaseFile, CaseSuite
+from .checking.outcomes import Outcome, Suite
+from .checking.summary import summary, write_json
+from .checking.workers import run_suite
+from .report import console
+
+
+def check_command(options: argparse.Namespace) -> int:
+    """Run the suite; 1 if a result is wrong, something crashed, or nothing was checked."""
+    suite = _SUITES[options.suite](options)
+    try:
+        cases = suite.cases()
+        if not cases:
+            raise BadCaseFile("no case has such a name")
+        outcomes = _run(suite, cases, options)
+        if options.json:
+            write_json(options.json, suite.title, outcomes)
+    except (BadCaseFile, OSError) as error:
+        print(f"uop check: error: {error}", file=sys.stderr)
+        return 1
+    console().print(summary(suite.title, outcomes))
+    return int(any(outcome.verdict.is_failure for outcome in outcomes))
+
+
+def _run(suite: Suite[Any], cases: Sequence[Any], options: argparse.Namespace) -> list[Outcome]:
+    """The outcomes of the cases, in their order; progress on standard error where that is a terminal."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    outcomes: list[Outcome] = []
+    failures = 0
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("checking", total=len(cases) * len(suite.levels))
+        for outcome in run_suite(suite, cases, jobs=options.jobs, time_limit=options.time_limit):
+            outcomes.append(outcome)
+            failures += outcome.verdict.is_failure
+            description = f"{failures} wrong or crashed" if failures else "checking"
+            progress.update(task, advance=1, description=description)
+    places = {str(case): place for place, case in enumerate(cases)}
+    return sorted(outcomes, key=lambda outcome: places[outcome.case])
+
+
+def _cases(options: argparse.Namespace) -> Suite[Any]:
+    return CaseSuite(options.file, options.level, options.match)
+
+
+def _opinfo(options: argparse.Namespace) -> Suite[Any]:
+    from .checking.opinfo import ERRORS, OpInfoSuite
+
+    dtypes = [*options.dtype, *([ERRORS] if options.include_errors else [])]
+    return OpInfoSuite(options.level, dtypes, options.all_samples, options.match, options.limit)
+
+
+def _models(options: argparse.Namespace) -> Suite[Any]:
+    from .checking.models import ModelSuite
+
+    return ModelSuite(options.level, options.match)
+
+
+_SUITES: dict[str, Callable[[argparse.Namespace], Suite[Any]]] = {
+    "cases": _cases,
+    "opinfo": _opinfo,
+    "models": _models,
+}
+"""Suite → what makes it; what it needs is imported where it is asked for."""

@@ -1,0 +1,95 @@
+"""Whether the results of a program are right: by eager PyTorch and float64, or by values that a case states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from ...frontends.captured import Captured
+from ...frontends.element_types import dtype_name
+from ...frontends.errors import FrontendError
+from ..execution import compare_tensors, to_interpreted
+from .levels import Judge, Tensors
+
+CLOSE = {"float64": (1e-12, 1e-12), "float32": (1e-5, 1e-5), "float16": (2e-3, 1e-4), "bfloat16": (2e-2, 1e-4)}
+"""Relative and absolute error that each element may have against float64 where eager PyTorch has none there."""
+
+EAGER_FACTOR = 16.0
+"""An element that eager PyTorch rounds too (cancellation) may be this many times as wrong."""
+
+
+def by_eager(captured: Captured) -> Callable[[Tensors], Judge]:
+    """Judge by what eager PyTorch and the same computation in float64 make of the inputs."""
+
+    def make_judge(inputs: Tensors) -> Judge:
+        eager = captured.reference(inputs)
+        try:
+            exact = captured.reference64(inputs)
+        except FrontendError:
+            raise
+        except Exception:  # an operation that PyTorch has for this dtype and not for float64
+            exact = eager
+
+        def judge(outputs: Tensors) -> str | None:
+            if len(outputs) != len(eager):
+                return f"{len(outputs)} results where PyTorch gives {len(eager)}"
+            return _first(_difference(*three) for three in zip(outputs, eager, exact, strict=True))
+
+        return judge
+
+    return make_judge
+
+
+def by_values(expected: Sequence[Any], tolerance: float) -> Judge:
+    """Judge by arrays or numbers; each element may be wrong by `tolerance`, relative and absolute."""
+
+    def judge(outputs: Tensors) -> str | None:
+        if len(outputs) != len(expected):
+            return f"{len(outputs)} results where {len(expected)} are expected"
+        return _first(_difference_from(ours, value, tolerance) for ours, value in zip(outputs, expected, strict=True))
+
+    return judge
+
+
+def _first(differences: Iterable[str | None]) -> str | None:
+    return next((difference for difference in differences if difference is not None), None)
+
+
+def _difference(ours: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor) -> str | None:
+    """How our result differs from eager PyTorch's and float64's."""
+    pairs = (("dtype", ours.dtype, eager.dtype), ("shape", [*ours.shape], [*eager.shape]))
+    for what, of_ours, of_eager in pairs:
+        if of_ours != of_eager:
+            return f"its {what} is {of_ours} where PyTorch has {of_eager}"
+    if exact.shape != eager.shape:
+        exact = eager
+    comparison = compare_tensors(ours, eager, exact)
+    if comparison.mismatches:
+        what = "NaN or infinity" if eager.dtype.is_floating_point else "a number"
+        return f"{comparison.mismatches} of {eager.numel()} elements: {what} where PyTorch has another"
+    if not comparison.right:
+        return f"its error is {comparison.error:.1e}, eager PyTorch's {comparison.eager_error:.1e}"
+    far = _far_elements(ours, eager, exact) if eager.dtype.is_floating_point else 0
+    return f"{far} of {eager.numel()} elements are not close" if far else None
+
+
+def _far_elements(ours: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor) -> int:
+    """How many elements are wrong by themselves, however small beside the greatest."""
+    relative, absolute = CLOSE[dtype_name(eager.dtype)]
+    y, e, r = ours.double(), eager.double(), exact.double()
+    allowed = absolute + relative * r.abs() + EAGER_FACTOR * (e - r).abs()
+    finite = y.isfinite() & e.isfinite() & r.isfinite()
+    return int((((y - r).abs() > allowed) & finite).sum())
+
+
+def _difference_from(ours: torch.Tensor, expected: Any, tolerance: float) -> str | None:
+    array, value = to_interpreted(ours), np.asarray(expected)
+    if array.shape != value.shape:
+        return f"its shape is {[*array.shape]} where {[*value.shape]} is expected"
+    close = np.isclose(array.astype(np.float64), value.astype(np.float64), tolerance, tolerance, equal_nan=True)
+    if array.dtype.kind in "iub" and value.dtype.kind in "iub":
+        close = array == value  # float64 holds no large integers
+    return None if close.all() else f"{int((~close).sum())} of {array.size} elements are not as expected"

@@ -1,0 +1,197 @@
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
+"""Suite `opinfo`: PyTorch's own tests of its operations (`torch.testing`), each sample of inputs a program.
+
+An operation that draws random numbers is told by PyTorch's random state, one that gives memory that nobody wrote by
+`OpInfo.has_nondeterministic_output`: they are run, and not judged.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import nn
+from torch.testing._internal.common_methods_invocations import op_db
+from torch.testing._internal.opinfo.core import OpInfo, SampleInput
+from torch.utils._pytree import TreeSpec, tree_flatten, tree_unflatten
+
+from ...frontends.captured import Call, Captured
+from ...frontends.exporting import quiet_export
+from ...frontends.torch_internals import random_state
+from .judging import by_eager
+from .levels import Judge, Tensors, check_program
+from .outcomes import Outcome, Verdict
+
+DTYPES = {
+    "f64": torch.float64,
+    "f32": torch.float32,
+    "f16": torch.float16,
+    "bf16": torch.bfloat16,
+    "bool": torch.bool,
+    "i8": torch.int8,
+    "i16": torch.int16,
+    "i32": torch.int32,
+    "i64": torch.int64,
+    "u8": torch.uint8,
+}
+"""uop's names of PyTorch's dtypes."""
+
+ERRORS = "errors"
+"""In the place of a dtype: inputs that the operation must refuse."""
+
+
+@dataclass(frozen=True)
+class OpCase:
+    """A sample of an operation: its number among those of a dtype, or of `ERRORS`."""
+
+    op: str
+    dtype: str
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.op} {self.dtype} #{self.number}"
+
+
+@dataclass(frozen=True)
+class OpInfoSuite:
+    """The samples of the operations of PyTorch's `op_db` that have the dtypes.
+
+    dtypes:      keys of `DTYPES`, and `ERRORS`
+    all_samples: rather than the first of each dtype
+    match:       part of the operation's name
+    limit:       the greatest number of operations
+    """
+
+    levels: Sequence[str]
+    dtypes: Sequence[str] = ("f32",)
+    all_samples: bool = False
+    match: str = ""
+    limit: int | None = None
+    title: str = "PyTorch's operations"
+
+    def cases(self) -> list[OpCase]:
+        names = [name for name in _operations() if self.match in name][: self.limit]
+        return [
+            OpCase(name, dtype, number)
+            for name in names
+            for dtype in self.dtypes
+            for number in range(len(_samples(name, dtype, self.all_samples)))
+        ]
+
+    def check(self, case: OpCase) -> Iterator[Outcome]:
+        info = _operations()[case.op]
+        sample = _samples(case.op, case.dtype, self.all_samples)[case.number]
+        if case.dtype == ERRORS:
+            yield from _check_refused(info, sample, str(case), self.levels)
+            return
+        try:
+            is_random = _draws_random_numbers(sample_call(info.op, sample))
+        except Exception as error:
+            reason = f"eager PyTorch does not take it: {type(error).__name__}"
+            yield from _unspecified(str(case), self.levels, reason)
+            return
+        captured = _captured(info.op, sample, str(case))
+        if info.has_nondeterministic_output:
+            yield from _check_unspecified(
+                captured, str(case), self.levels, "PyTorch marks its result as not determined"
+            )
+        elif is_random:
+            yield from _check_unspecified(captured, str(case), self.levels, "it draws random numbers")
+        else:
+            yield from check_program(captured, str(case), self.levels, by_eager(captured))
+
+
+class _Sample(nn.Module):
+    """An operation called with a sample, whose tensors are the arguments."""
+
+    def __init__(self, function: Callable[..., Any], leaves: Sequence[Any], spec: TreeSpec) -> None:
+        super().__init__()
+        self.function = function
+        self.leaves = [None if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
+        self.places = [place for place, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)]
+        self.spec = spec
+
+    def forward(self, *tensors: torch.Tensor) -> Any:
+        leaves = list(self.leaves)
+        for place, tensor in zip(self.places, tensors, strict=True):
+            leaves[place] = tensor
+        args, kwargs = tree_unflatten(leaves, self.spec)
+        return self.function(*args, **kwargs)
+
+
+def sample_call(function: Callable[..., Any], sample: SampleInput) -> Call:
+    """The operation as a module, and the tensors of the sample that it is called with."""
+    leaves, spec = tree_flatten(((sample.input, *sample.args), dict(sample.kwargs)))
+    tensors = tuple(leaf.detach() for leaf in leaves if isinstance(leaf, torch.Tensor))
+    return Call(_Sample(function, leaves, spec), tensors)
+
+
+def _captured(function: Callable[..., Any], sample: SampleInput, name: str) -> Captured:
+    call = sample_call(function, sample)
+    return Captured(call, lambda: call, name)
+
+
+@functools.cache
+def _operations() -> dict[str, OpInfo]:
+    """By name and variant, `add` or `div.floor_rounding`."""
+    return {".".join(filter(None, (info.name, info.variant_test_name))): info for info in op_db}
+
+
+@functools.lru_cache(maxsize=4)
+def _samples(name: str, dtype: str, every: bool) -> Sequence[SampleInput]:
+    """The same for the same arguments; none where the operation has not the dtype."""
+    info = _operations()[name]
+    with random_state(0), quiet_export():
+        if dtype == ERRORS:
+            return [error.sample_input for error in info.error_inputs("cpu")] if info.error_inputs_func else []
+        if DTYPES[dtype] not in info.dtypes:
+            return []
+        samples = info.sample_inputs("cpu", DTYPES[dtype])
+        return list(samples) if every else [next(iter(samples))]
+
+
+def _unspecified(case: str, levels: Sequence[str], reason: str) -> Iterator[Outcome]:
+    """The outcomes of a case that cannot be judged."""
+    yield from (Outcome(case, level, Verdict.UNSPECIFIED, (reason,)) for level in levels)
+
+
+def _eager(call: Call) -> Any:
+    """What eager PyTorch gives for copies of the inputs."""
+    with torch.no_grad(), quiet_export():
+        return call.module(*(tensor.clone() for tensor in call.args))
+
+
+def _draws_random_numbers(call: Call) -> bool:
+    with random_state(0):
+        before = torch.get_rng_state()
+        _eager(call)
+        return not torch.equal(before, torch.get_rng_state())
+
+
+def _check_unspecified(captured: Captured, case: str, levels: Sequence[str], reason: str) -> Iterator[Outcome]:
+    """Run a program whose result may be anything: what comes of it when there is no telling that it is wrong."""
+    for outcome in check_program(captured, case, levels, lambda inputs: lambda outputs: None):
+        if outcome.verdict is Verdict.RIGHT:
+            outcome = replace(outcome, verdict=Verdict.UNSPECIFIED, reasons=(reason,))
+        yield outcome
+
+
+def _check_refused(info: OpInfo, sample: SampleInput, case: str, levels: Sequence[str]) -> Iterator[Outcome]:
+    """What eager PyTorch refuses must end in an error at each level, whichever step finds it."""
+    try:
+        _eager(sample_call(info.op, sample))
+    except Exception as error:
+        numbers = f"gives numbers where PyTorch raises {type(error).__name__}"
+    else:
+        yield from _unspecified(case, levels, "eager PyTorch takes it")
+        return
+
+    def make_judge(inputs: Tensors) -> Judge:
+        return lambda outputs: numbers
+
+    for outcome in check_program(_captured(info.op, sample, case), case, levels, make_judge):
+        is_right = outcome.verdict in (Verdict.REFUSED, Verdict.NOT_EXPORTED, Verdict.WRONG)
+        yield replace(outcome, verdict=Verdict.RIGHT) if is_right and outcome.reasons != (numbers,) else outcome
