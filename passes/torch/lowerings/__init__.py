@@ -7,6 +7,7 @@ from . import (
     activations,
     arithmetic,
     attention,
+    bags,
     columns,
     comparison,
     convolution,
@@ -14,6 +15,7 @@ from . import (
     distances,
     elementary,
     indexing,
+    interpolation,
     joins,
     normalization,
     normalization_backward,
@@ -22,11 +24,13 @@ from . import (
     products,
     reductions,
     scans,
+    scatters,
+    searching,
+    sorting,
     views,
 )
 from .errors import Unsupported
 from .registry import LOWERINGS
-    scatters,
 
 __all__ = [
     "LOWERINGS",
@@ -34,6 +38,7 @@ __all__ = [
     "activations",
     "arithmetic",
     "attention",
+    "bags",
     "columns",
     "comparison",
     "convolution",
@@ -41,6 +46,7 @@ __all__ = [
     "distances",
     "elementary",
     "indexing",
+    "interpolation",
     "joins",
     "normalization",
     "normalization_backward",
@@ -49,6 +55,8 @@ __all__ = [
     "products",
     "reductions",
     "scans",
+    "scatters",
+    "searching",
+    "sorting",
     "views",
 ]
-    "scatters",

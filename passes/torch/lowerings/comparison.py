@@ -114,11 +114,3 @@ def where(b: Lowering, condition: Tensor, self: Operand, other: Operand) -> Tens
 @lowering("masked_fill.Scalar", "masked_fill.Tensor")
 def masked_fill(b: Lowering, self: Tensor, mask: Tensor, value: Operand) -> Tensor:
     return bool_tensor(mask).where(b.operand(value, b.element), self)
-
-
-@lowering("isin.Tensor_Scalar")
-def isin_scalar(
-    b: Lowering, elements: Tensor, test_element: Number, *, assume_unique: bool = False, invert: bool = False
-) -> Tensor:
-    x, y = b.operands([elements, test_element], result_type([elements, test_element]))
-    return x.alu("ne" if invert else "eq", y)
