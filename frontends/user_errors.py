@@ -43,10 +43,25 @@ def _capture_error(error: Exception, what: str) -> CaptureError:
     return CaptureError(message, file, last.lineno, column, end_column, calls)
 
 
+_STATIC_SHAPES = {
+    "nonzero": "torch.where(mask, x, 0) keeps the shape, and (x != 0).sum() counts",
+    "masked_select": "torch.where(mask, x, 0) keeps the shape",
+    "_unique2": "torch.sort puts equal elements side by side, and torch.bucketize finds them",
+    "unique_dim": "torch.sort puts equal elements side by side",
+    "unique_consecutive": "x[1:] != x[:-1] says where a run begins",
+    "bincount": "torch.zeros(n).index_add(0, x, torch.ones(len(x))) counts in n bins",
+    "repeat_interleave": "a number of repeats that is a Python int is static",
+}
+"""ATen op whose result has a shape that depends on data → what to do instead."""
+
+
 def _message(error: Exception) -> str:
     match error:
         case DynamicOutputShapeException():
-            return f"the shape of what {error.func} gives depends on data, which is not supported: shapes are static"
+            name = str(error.func).removeprefix("aten.").partition(".")[0]
+            advice = f"; {_STATIC_SHAPES[name]}" if name in _STATIC_SHAPES else ""
+            what = f"the shape of what {error.func} gives depends on data"
+            return f"{what}, which is not supported: shapes are static{advice}"
         case DataDependentOutputException() | GuardOnDataDependentSymNode():
             return "the program depends on the data in a tensor (`if x > 0`, `x.item()`), which is not supported"
         case _:

@@ -174,6 +174,13 @@ def test_creation(dtype: torch.dtype) -> None:
         check(aten.linspace.default, -1, 3, 7, dtype=dtype, ulps=1)
 
 
+@pytest.mark.parametrize("overload", [aten.tril_indices.default, aten.triu_indices.default], ids=str)
+def test_triangles(overload: Any) -> None:
+    for rows, columns in ((0, 3), (1, 1), (3, 5), (5, 3)):
+        for offset in (-4, -1, 0, 2, 6):
+            check(overload, rows, columns, offset)
+
+
 def test_bits_of_another_type() -> None:
     check(aten.view.dtype, sample(torch.float32, (3, 4)), torch.int32)
     check(aten.view.dtype, sample(torch.bfloat16, (3, 4)), torch.int16)

@@ -58,7 +58,7 @@ def test_choice_by_order(dtype: torch.dtype) -> None:
     check(aten.topk.default, x, 3, 0)
     check(aten.topk.default, x[0, 0], 1)
     (values, _), (wanted, _) = run(aten.topk.default, x, 7, 1, True, False)
-    assert torch.equal(torch.from_numpy(values).to(dtype), wanted.sort(1, descending=True).values)
+    assert torch.equal(torch.as_tensor(values).to(dtype), wanted.sort(1, descending=True).values)
     for keepdim in (False, True):
         check(aten.kthvalue.default, x, 3, 1, keepdim)
         check(aten.median.dim, x, 1, keepdim)
@@ -87,8 +87,8 @@ def test_mode(dtype: torch.dtype) -> None:
     for x in (sample(dtype, (5, 12)), torch.randint(0, 3, (5, 12)).to(dtype)):
         for dim in (0, 1):
             (values, places), (wanted, _) = run(aten.mode.default, x, dim)
-            assert torch.equal(torch.from_numpy(values).to(dtype), wanted)
-            chosen = x.gather(dim, torch.from_numpy(places).unsqueeze(dim)).squeeze(dim)
+            assert torch.equal(torch.as_tensor(values).to(dtype), wanted)
+            chosen = x.gather(dim, torch.as_tensor(places).unsqueeze(dim)).squeeze(dim)
             assert torch.equal(chosen, wanted)
 
 

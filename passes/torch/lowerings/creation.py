@@ -142,6 +142,43 @@ def triu(b: Lowering, self: Tensor, diagonal: int = 0) -> Tensor:
     return (columns >= (rows + diagonal if diagonal else rows)).where(self, 0)
 
 
+@lowering("tril_indices", "triu_indices")
+def triangle_indices(b: Lowering, row: int, col: int, offset: int = 0, *, dtype: Attribute | None = None) -> Tensor:
+    """The rows and the columns of the elements of a triangle, in order; the row is found by counting rows that end."""
+    count = b.shape[1]
+    place = b.iota(count, i64)
+    first = b.iota(row, i64) + offset
+    if b.op.overload.data == "tril_indices":
+        widths, skipped = _clamped(first + 1, col), None
+        ends = _triangle(first + 1, col) - _triangle_number(offset, col)
+    else:
+        skipped = _clamped(first, col)
+        widths = col - skipped
+        ends = (b.iota(row, i64) + 1) * col - (_triangle(first, col) - _triangle_number(offset - 1, col))
+    is_over = ends.reshape((1, row)).expand((count, row)) <= place.reshape((count, 1))
+    rows = is_over.cast(i64).sum([1]).reshape((count,))
+    columns = place - (ends - widths).take(0, rows)
+    if skipped is not None:
+        columns = columns + skipped.take(0, rows)
+    both = b.iota(2, i64).reshape((2, 1)).equal(0).expand((2, count))
+    return both.where(rows, columns).cast(b.element)
+
+
+def _clamped(x: Tensor, high: int) -> Tensor:
+    return x.maximum(0).minimum(high)
+
+
+def _triangle(x: Tensor, high: int) -> Tensor:
+    """The numbers up to each element, those below 0 counted as 0 and those above `high` as `high`, added up."""
+    low = _clamped(x, high)
+    return (low * (low + 1)).alu("floordiv", 2) + (x - high).maximum(0) * high
+
+
+def _triangle_number(x: int, high: int) -> int:
+    low = min(max(x, 0), high)
+    return low * (low + 1) // 2 + max(x - high, 0) * high
+
+
 def _sequence(b: Lowering, start: Number, step: Number) -> Tensor:
     """start + i · step. Whole numbers are exact; others are computed in f64 and rounded once."""
     count = b.shape[0]
