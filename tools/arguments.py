@@ -64,6 +64,15 @@ FLAGS: Mapping[str, tuple[Flag, ...]] = {
             optional=True,
         ),
         Flag("bisect", "with --interpret-each: also find the rewrite that is wrong"),
+        Flag(
+            "reduce",
+            "make the input smaller while COMMAND, run by the shell with the path of a candidate for %%s or at its "
+            "end, exits with 0; without COMMAND: while the passes fail as they do on the input",
+            "COMMAND",
+            optional=True,
+        ),
+        Flag("reduce-tries", "stop --reduce after so many candidates", "N", default="5000"),
+        Flag("reduce-seconds", "stop --reduce after so many seconds", "N", default="600"),
         Flag("run-reproducer", "run what the `// configuration:` line of the input says"),
     ),
     "diagnostics, on standard error": (

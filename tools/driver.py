@@ -1,6 +1,7 @@
 """The class behind `uop-opt`: xDSL's driver with mlir-opt's command line."""
 
 import argparse
+import os
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
@@ -91,6 +92,7 @@ class UOpOptMain(xDSLOptMain):
         for flag in ("--print-ir-before", "--print-ir-after"):
             self._check_pass_names(flag)
         self._check_interpretation()
+        self._check_reduction()
 
     def _read_configuration(self) -> Iterator[tuple[str, str]]:
         """Follow the configuration of a reproducer; yields its pipelines."""
@@ -176,6 +178,25 @@ class UOpOptMain(xDSLOptMain):
             raise _usage_error(f"--interpret-each: the seed is a number such as 1, not '{seed}'")
         elif not self.passes:
             raise _usage_error("--interpret-each needs passes: give some with -p or --pass-pipeline")
+
+    def _check_reduction(self) -> None:
+        """Refuse flags of `--reduce` that make no sense."""
+        args = self.args
+        if args.reduce is None:
+            return
+        if args.reduce and self.passes:
+            raise _usage_error("--reduce: the command runs the passes: leave them out, or leave out the command")
+        if not args.reduce and not self.passes:
+            raise _usage_error("--reduce needs a command, or passes that fail")
+        if args.split_input_file:
+            raise _usage_error("--reduce takes one program: leave out --split-input-file")
+        for flag in ("reduce_tries", "reduce_seconds"):
+            value: str = getattr(args, flag)
+            if not value.isdecimal():
+                raise _usage_error(f"--{flag.replace('_', '-')}: a number is needed, not '{value}'")
+        paths = (args.input_file, args.output_file)
+        if None not in paths and os.path.realpath(paths[0]) == os.path.realpath(paths[1]):
+            raise _usage_error("--reduce: the output would replace the input: give -o another name")
 
     def print_lists(self) -> None:
         """What `--list-passes` and the like ask for."""

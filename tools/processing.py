@@ -95,7 +95,10 @@ class Processor:
                     verify_ir(module)
                 except DiagnosticException as error:
                     raise DiagnosticError(from_exception(error, positions)) from error
-        if self.passes:
+        if self.args.reduce is not None:
+            with _internal_errors("reducing", source):
+                module = self._reduce(module, positions)
+        elif self.passes:
             from .pass_runner import (
                 PassRunner,
             )  # with what it imports, as long to load as a small file to process
@@ -107,6 +110,24 @@ class Processor:
                 self._check_bounds(module, positions)
         with self.timing.phase("(print)"):
             return self._print(module, positions)
+
+    def _reduce(self, module: ModuleOp, positions: Positions) -> ModuleOp:
+        """A smaller module that fails as this one does."""
+        from .faults.reduce_command import reduce_module
+
+        def parse(text: str) -> ModuleOp | None:
+            try:
+                return self.parse(Source(positions.source.name, text))[0]
+            except DiagnosticError:
+                return None
+
+        def text(module: ModuleOp) -> str:
+            return self._print(module, positions)
+
+        try:
+            return reduce_module(module, self.args, self.context, self.passes, text, parse)
+        except DiagnosticException as error:
+            raise DiagnosticError(from_exception(error, positions)) from error
 
     def _check_bounds(self, module: ModuleOp, positions: Positions) -> None:
         """Report accesses that are not proved to stay inside their buffers, and count all on standard error."""

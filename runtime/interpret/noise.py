@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from xdsl.ir import Attribute
@@ -88,9 +88,9 @@ class Noise:
             return result
         bits = np.ascontiguousarray(result).view(f"i{result.dtype.itemsize}")
         unit = 1 << 16 if element == bf16 else 1  # bf16 is held in the upper half of f32
-        steps: Array = self._generator.integers(1, _STEPS[element], result.shape, endpoint=True)
-        steps *= unit * (self._generator.integers(0, 1, result.shape, endpoint=True) * 2 - 1)
-        return np.where(moves, _moved(bits, steps).view(result.dtype), result)
+        steps = cast(Array, self._generator.integers(1, _STEPS[element], result.shape, endpoint=True))
+        signs = cast(Array, self._generator.integers(0, 1, result.shape, endpoint=True)) * 2 - 1
+        return np.where(moves, _moved(bits, steps * signs * unit).view(result.dtype), result)
 
 
 def _moved(bits: Array, steps: Array) -> Array:

@@ -40,7 +40,7 @@
 // NO-PASSES: uop-opt: error: --interpret-each needs passes
 // ALONE:     uop-opt: error: --bisect looks into the pass that --interpret-each names: give that too
 // SEED:      uop-opt: error: --interpret-each: the seed is a number such as 1, not 'abc'
-// NOTHING:   <stdin>:1:1: error: there is nothing to run: the input has no function with a body, and no kernel
+// NOTHING:   <stdin>: error: there is nothing to run: the input has no function with a body, and no kernel
 // TIMING:    interpret-each: 4 passes
 // TIMING:    (interpret)
 func.func @forward(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> tensor<4x8xf32> {
