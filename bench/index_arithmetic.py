@@ -1,11 +1,12 @@
-"""ALU ops on indices in the kernels of the test programs, before and after the rules, at each level.
+"""ALU ops on indices and integers in the kernels of the test programs, before and after the rules, at each level.
 
 Usage: python bench/index_arithmetic.py [PROGRAM …] [--json FILE] [--instructions]. Exits with status 1 if
   simplification makes the index arithmetic of a kernel larger.
 
-Counted are ALU ops and casts that give indices, and comparisons of indices, in the text of the kernels: an op in a loop
-or on a vector counts once. `range` and `tile` count what `uop-simplify` is given at that point of the pipeline and what
-it leaves; `loop` and `gpu-kernel`, after which no `uop-simplify` stands, count what it would leave, and
+Counted are ALU ops and casts that give or take integers, in the text of the kernels: an op in a loop or on a vector
+counts once, and arithmetic on positions is counted whether it is of indices or, as PyTorch writes it, of i64. `range`
+and `tile` count what `uop-simplify` is given at that point of the pipeline and what it leaves; `loop` and `gpu-kernel`,
+after which no `uop-simplify` stands, count what it would leave, and
 `without → with` counts gpu_kernel form when the pipeline never simplifies and as it is.
 
 --instructions runs programs that divide indices in the simulator instead, and counts the warp instructions of all their
@@ -28,7 +29,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from uop.dialects import gpu_kernel
-from uop.dialects.types import element_of, index
+from uop.dialects.types import element_of, is_integer
 from uop.dialects.uop import AluOp, CastOp, KernelOp
 from uop.frontends.capture import capture_expression
 from uop.passes.uop.uop_simplify import simplify
@@ -57,14 +58,14 @@ DIVISIONS: dict[str, str] = {
 SIMPLIFY, STRENGTH_REDUCE = "uop-simplify", "gpu-kernel-strength-reduce"
 LEVELS = ("range", "loop", "tile", "gpu-kernel")
 Counts = dict[str, int]
-"""Kernel → ALU ops on indices."""
+"""Kernel → ALU ops on integers."""
 
 
 def is_index_arithmetic(op: Operation) -> bool:
-    """Whether an op computes an index, or compares indices."""
+    """Whether an op computes integers, or compares them."""
     if not isinstance(op, AluOp | CastOp):
         return False
-    return any(element_of(value.type) == index for value in (*op.operands, *op.results))
+    return any(is_integer(element_of(value.type)) for value in (*op.operands, *op.results))
 
 
 def counts(module: ModuleOp) -> Counts:
@@ -151,7 +152,7 @@ def main() -> int:
 
     results = {name: measure(PROGRAMS[name][0]) for name in options.programs}
     columns = [*LEVELS, "without → with"]
-    table = Table(title="ALU ops on indices, before → after simplification", title_justify="left")
+    table = Table(title="ALU ops on integers, before → after simplification", title_justify="left")
     table.add_column("program")
     for column in columns:
         table.add_column(column, justify="right")

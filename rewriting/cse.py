@@ -1,4 +1,8 @@
-"""Common subexpressions: of equal ops, those that come later give way to the first that they can see."""
+"""Common subexpressions: of equal ops, those that come later give way to the first that they can see.
+
+Sums of indices are equal where they are the same linear form, in whatever order their terms are added: no order is
+imposed on the text.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +11,23 @@ from collections.abc import Hashable
 from xdsl.ir import Operation, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove
 
+from ..dialects.types import element_of, index
+from ..dialects.uop import AddOp, CastOp, SubOp
 from .effects import READS, is_only_read, is_pure
 from .keys import op_key
+from .linear import LinearForm, linear_form
 from .listeners import report_count
 from .locations import fuse_locations
 from .uses import replace_uses
 
 Scope = dict[Hashable, Operation]
+
+_SUMS = frozenset[type[Operation]]((AddOp, SubOp))
+
+
+def _is_not_cast(op: Operation) -> bool:
+    """Whether an op of indices is exact in a linear form: an index does not wrap around."""
+    return type(op) is not CastOp
 
 
 def eliminate_common_subexpressions(root: Operation) -> int:
@@ -34,6 +48,7 @@ class _Sweep:
     def __init__(self) -> None:
         self.merged = 0
         self._only_read: dict[SSAValue, bool] = {}
+        self._forms: dict[SSAValue, LinearForm] = {}
 
     def region(self, region: Region, visible: Scope) -> None:
         """Merge in a region that sees the ops of `visible`, which is the same afterwards."""
@@ -58,6 +73,13 @@ class _Sweep:
         """Equal for ops that give the same results; None for those that are left alone."""
         cls = type(op)
         operands = op._operands  # pyright: ignore[reportPrivateUsage]  # the view costs twice as much
+        # Of two terms, `op_key` knows both orders.
+        if cls in _SUMS and (type(operands[0].owner) in _SUMS or type(operands[1].owner) in _SUMS):
+            (result,) = op.results
+            if element_of(result.type) == index:
+                form = linear_form(result, _is_not_cast, self._forms)
+                terms = frozenset((id(leaf), coefficient) for leaf, coefficient in form.terms.items())
+                return result.type, form.constant, terms
         if not is_pure(cls) and not (issubclass(cls, READS) and self._reads_constant_memory(operands[0])):
             return None
         # No new values come into being here: a key that is found is about the operands that it was made of.
