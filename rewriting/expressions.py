@@ -94,9 +94,30 @@ class Arithmetic(NumberExpression):
         return f"{_render(self.left, leaf, brackets=True)} {self.sign} {_render(self.right, leaf, brackets=True)}"
 
     def leaves(self) -> Iterator[Leaf]:
-        for side in (self.left, self.right):
-            if isinstance(side, NumberExpression):
-                yield from side.leaves()
+        yield from _leaves(self.left, self.right)
+
+
+@dataclass(frozen=True, eq=False)
+class CommonDivisor(NumberExpression):
+    """`gcd(a, b)`: the greatest number that divides both, which are not both 0."""
+
+    left: NumberExpression | int
+    right: NumberExpression | int
+
+    def render(self, leaf: Callable[[Leaf], str]) -> str:
+        return f"gcd({_render(self.left, leaf)}, {_render(self.right, leaf)})"
+
+    def leaves(self) -> Iterator[Leaf]:
+        yield from _leaves(self.left, self.right)
+
+
+def gcd(first: NumberExpression | int, *others: NumberExpression | int) -> NumberExpression:
+    """The greatest common divisor of two numbers or more, which are not all 0."""
+    result = first
+    for other in others:
+        result = CommonDivisor(result, other)
+    assert isinstance(result, NumberExpression)
+    return result
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,6 +171,12 @@ def _render(part: NumberExpression | int, leaf: Callable[[Leaf], str], brackets:
     return f"({text})" if brackets and isinstance(part, Arithmetic) else text
 
 
+def _leaves(*parts: NumberExpression | int) -> Iterator[Leaf]:
+    for part in parts:
+        if isinstance(part, NumberExpression):
+            yield from part.leaves()
+
+
 class Condition:
     """Part of a guard, as data."""
 
@@ -177,9 +204,7 @@ class Comparison(Condition):
         return f"{_render(self.left, leaf)} {self.sign} {_render(self.right, leaf)}"
 
     def leaves(self) -> Iterator[Leaf]:
-        for side in (self.left, self.right):
-            if isinstance(side, NumberExpression):
-                yield from side.leaves()
+        yield from _leaves(self.left, self.right)
 
     def __str__(self) -> str:
         return self.render(str)

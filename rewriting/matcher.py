@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from math import copysign, inf, nan
+from math import copysign, gcd, inf, nan
 from typing import Any
 
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -53,6 +53,7 @@ def compile_matcher(op: type[Operation], rules: Iterable[Rule], counting: bool =
         "element_of": element_of,
         "plain_value": plain_value,
         "copysign": copysign,
+        "gcd": gcd,
         "use_count": use_count,
         "inf": inf,
         "nan": nan,

@@ -22,6 +22,7 @@ from .expressions import (
     RESULT,
     Arithmetic,
     Bound,
+    CommonDivisor,
     Comparison,
     Condition,
     Constant,
@@ -34,6 +35,7 @@ from .expressions import (
     UseCondition,
     Uses,
     Value,
+    gcd,
 )
 from .type_classes import ANY, BITS, BOOL, FLOAT, INDEX, INTEGER, SIGNED, TypeClass, exactly
 
@@ -53,6 +55,7 @@ __all__ = [
     "AttributeVariable",
     "Bound",
     "Capture",
+    "CommonDivisor",
     "Comparison",
     "Condition",
     "Constant",
@@ -81,6 +84,7 @@ __all__ = [
     "attributes",
     "constants",
     "exactly",
+    "gcd",
     "op",
     "operands",
     "parameters_of",

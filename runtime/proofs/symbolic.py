@@ -14,12 +14,13 @@ import z3
 from xdsl.ir import Attribute, Operation
 
 from ...dialects import smt
-from ...dialects.types import bit_width, i1, index, is_bool, ui8
+from ...dialects.types import bit_width, i1, index, is_bool, is_float, ui8
 from ...dialects.uop import AluOp
 from ...rewriting.patterns import (
     Arithmetic,
     Bound,
     Capture,
+    CommonDivisor,
     Comparison,
     Condition,
     Constant,
@@ -35,7 +36,7 @@ from ...rewriting.patterns import (
     parameters_of,
     variables_of,
 )
-from .encoding import Encoding, Form, Meant, Value, shown
+from .encoding import Encoding, Form, Meant, NotSymbolicError, Value, shown
 from .typings import Node, Typing
 
 
@@ -61,8 +62,9 @@ class Symbolic:
     """One rule in one typing as terms of the solver. Raises `NotSymbolicError` where it has none for an op.
 
     values: of variables, constants and captures, by name
-    bounds: `x.min`, `(x % a).max`, `x.uses`, by their text
+    bounds: `x.min`, `(x % a).max`, `x.uses`, `gcd(a, b)`, by their text
     divisors: where a guard or the replacement divides by 0
+    divided: quotients and remainders by definition, by what they are of
     """
 
     rule: Rule
@@ -73,7 +75,7 @@ class Symbolic:
     bounds: dict[str, Value] = field(default_factory=dict[str, Value])
     guards: list[Any] = field(default_factory=list[Any])
     divisors: list[Any] = field(default_factory=list[Any])
-    known_remainders: set[str] = field(default_factory=set[str])
+    divided: dict[str, tuple[Any, Any]] = field(default_factory=dict[str, tuple[Any, Any]])
 
     def __post_init__(self) -> None:
         self.encoding = Encoding(self.form)
@@ -109,12 +111,24 @@ class Symbolic:
 
     def _condition(self, condition: Condition) -> Any:
         if isinstance(condition, Divisible):
-            return self._remainder(condition.remainder).term == 0
+            value = self._of_value(self.values[condition.remainder.variable.name])
+            return self._is_multiple(value, self._exact(condition.remainder.divisor))
         if isinstance(condition, UseCondition):
             return _compare(condition.sign, self._uses(condition), condition.number)
         assert isinstance(condition, Comparison)
+        number = condition.left
+        if condition.sign == "==" and isinstance(condition.right, int) and condition.right == 0:
+            if isinstance(number, Arithmetic) and number.sign == "%":
+                return self._is_multiple(self._exact(number.left), self._exact(number.right))
         left, right = _aligned(self._exact(condition.left), self._exact(condition.right))
         return _compare(condition.sign, left.term, right.term)
+
+    def _is_multiple(self, number: Exact, divisor: Exact) -> Any:
+        """Whether one number divides another: known by its quotient where it is divided by definition."""
+        if not self.form.by_definition:
+            return self._arithmetic("%", number, divisor).term == 0
+        self._divisor(divisor.term != 0)
+        return self._divided(number.term, divisor.term, exactly=True)[1] == 0
 
     def _uses(self, condition: UseCondition) -> Any:
         """An unknown number, for it says nothing of the value; what the term shows is used at least once."""
@@ -133,6 +147,8 @@ class Symbolic:
             return self._bound(number)
         if isinstance(number, Arithmetic):
             return self._arithmetic(number.sign, self._exact(number.left), self._exact(number.right))
+        if isinstance(number, CommonDivisor):
+            return self._common_divisor(number)
         assert isinstance(number, int), f"{number} in {self.rule}"
         return self._literal(number)
 
@@ -144,6 +160,8 @@ class Symbolic:
 
     def _of_value(self, value: Value) -> Exact:
         term, type = value.term, value.type
+        if is_float(type):
+            raise NotSymbolicError("a guard that computes with floats")
         if self.form.whole:
             return Exact(smt.cast(z3, i1, index, term) if is_bool(type) else term, 0)
         if is_bool(type):
@@ -156,10 +174,9 @@ class Symbolic:
         """An unknown number below or above all values of a variable, or all its remainders."""
         if isinstance(bound.of, Remainder):
             limited = self._remainder(bound.of)
-            limit = Exact(
-                z3.Int(str(bound)) if self.form.whole else z3.BitVec(str(bound), limited.width), limited.width
-            )
-            known = Value(limit.term, index)
+            sort = z3.IntSort() if self.form.whole else z3.BitVecSort(limited.width)
+            known = Value(z3.Const(str(bound), sort), index)
+            limit = Exact(known.term, limited.width)
         else:
             value = self.values[bound.variable.name]
             limited = self._of_value(value)
@@ -198,18 +215,39 @@ class Symbolic:
             return Exact(z3.If(z3.And(remainder != 0, (remainder < 0) != (y < 0)), x / y - 1, x / y), width)
         return Exact({"+": x + y, "-": x - y, "*": x * y}[sign], width)
 
-    def _divided(self, x: Any, y: Any) -> tuple[Any, Any]:
-        """x ÷ y as two numbers that are known by what defines them."""
+    def _common_divisor(self, number: CommonDivisor) -> Exact:
+        """An unknown positive number that divides both, which are not both 0; that it is the greatest is not used."""
+        left, right = _aligned(self._exact(number.left), self._exact(number.right))
+        self._divisor(z3.Or(left.term != 0, right.term != 0))
+        sort = z3.IntSort() if self.form.whole else z3.BitVecSort(left.width)
+        divisor = z3.Const(str(number), sort)
+        if str(number) not in self.bounds:
+            self.bounds[str(number)] = Value(divisor, index)
+            self.encoding.assumptions.append(divisor > 0)
+            divisors = len(self.divisors)
+            for part in (left, right):
+                self.encoding.assumptions.append(self._is_multiple(part, Exact(divisor, left.width)))
+            del self.divisors[divisors:]  # it is positive
+        return Exact(divisor, left.width)
+
+    def _divided(self, x: Any, y: Any, exactly: bool = False) -> tuple[Any, Any]:
+        """x ÷ y as two numbers that are known by what defines them.
+
+        exactly: y divides x. This is taken for granted.
+        """
         name = f"{x} ÷ {y}"
-        quotient, remainder = z3.Int(f"quotient of {name}"), z3.Int(f"remainder of {name}")
-        definition = quotient * y + remainder
-        if name not in self.known_remainders:
-            self.known_remainders.add(name)
+        if name not in self.divided:
+            quotient, remainder = z3.Int(f"quotient of {name}"), z3.Int(f"remainder of {name}")
             above, below = z3.And(0 <= remainder, remainder < y), z3.And(y < remainder, remainder <= 0)
-            self.encoding.assumptions += [x == definition, z3.If(y > 0, above, below)]
+            bounds = z3.If(y > 0, above, below)
+            if exactly:
+                remainder, bounds = z3.IntVal(0), y != 0
+            definition = quotient * y + remainder
+            self.divided[name] = quotient, remainder
+            self.encoding.assumptions += [x == definition, bounds]
             if z3.is_const(x) and not z3.is_int_value(x):
                 self.substitutions.append((x, definition))
-        return quotient, remainder
+        return self.divided[name]
 
     def _divisor(self, is_not_zero: Any) -> None:
         """Note that a guard, or the replacement, divides: what holds before it must rule out a division by 0."""

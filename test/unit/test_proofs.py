@@ -7,16 +7,20 @@ import json
 import pkgutil
 import re
 from collections.abc import Sequence
+from math import inf
 from pathlib import Path
 
+import numpy as np
 import pytest
 from xdsl.dialects import arith
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 import uop.passes
+from uop.dialects.semantics import round_to_element
+from uop.dialects.types import bf16, f16
 from uop.passes.rule_families import RULE_FAMILIES
 from uop.passes.uop.rules.casts import is_same_type
-from uop.rewriting.patterns import BITS, BOOL, FLOAT, INDEX, INTEGER, SIGNED, Rule, constants, op, variables
+from uop.rewriting.patterns import BITS, BOOL, FLOAT, INDEX, INTEGER, SIGNED, Rule, Term, constants, gcd, op, variables
 from uop.rewriting.rules import Rules
 from uop.rewriting.vocabulary import (
     abs,
@@ -28,6 +32,7 @@ from uop.rewriting.vocabulary import (
     flip,
     floordiv,
     floormod,
+    fma,
     ge,
     gt,
     le,
@@ -52,9 +57,15 @@ from uop.rewriting.vocabulary import (
     where,
     xor,
 )
+from uop.runtime.interpret.tensors import interpret_function
 from uop.runtime.proofs import symbolic_proof
+from uop.runtime.proofs.agreement import same_results
+from uop.runtime.proofs.instances import Instance
+from uop.runtime.proofs.pairs import Side
 from uop.runtime.proofs.prove import NO_METHOD, Outcome, prove
+from uop.runtime.proofs.samples import some_of
 from uop.runtime.proofs.solving import Answer
+from uop.runtime.proofs.typings import typings
 from uop.tools.uop import main
 
 n, m = variables("n m", INTEGER)
@@ -91,6 +102,8 @@ WRONG_ON_FLOATS = [
     max[u, v] >> where[gt[u, v], u, v],  # NaN
     min[u, v] >> where[lt[v, u], v, u],  # NaN
     max[neg[u], neg[v]] >> neg[max[u, v]],
+    max[u, inf] >> inf,  # NaN
+    min[u, -inf] >> -inf,  # NaN
     where[lt[u, v], u, v] >> min[u, v],  # NaN
     where[eq[u, v], u, v] >> v,  # 0 and −0
     where[lt[u, 0], neg[u], u] >> abs[u],  # −0.0, and the payload is not compared
@@ -151,6 +164,10 @@ WRONG_ON_INTEGERS = [
     floordiv[add[n, m], a].when(a > 0, n.divisible_by(a), m.min >= 0, m.max < a) >> floordiv[n, a],  # n + m wraps
     add[n, m].when(n.divisible_by(8), m.min >= 0, m.max <= 8) >> or_[n, m],
     eq[n, a].when(n.divisible_by(2), a % 3 == 1) >> False,
+    floordiv[add[mul[i, a], b], c].when(c > 0, gcd(c, b) > 1)
+    >> floordiv[add[mul[i, a], b // gcd(c, b)], c // gcd(c, b)],
+    floordiv[mul[i, a], b].when(gcd(a, b) > 1) >> mul[i, a // gcd(a, b)],
+    floordiv[mul[n, a], b].when(a > 0, b > 0) >> floordiv[mul[n, a // gcd(a, b)], b // gcd(a, b)],  # wraps around
 ]
 
 
@@ -171,7 +188,16 @@ WRONG_ON_TYPES = [
 ]
 
 
-ALWAYS_WRONG = [*WRONG_ON_FLOATS, *WRONG_ON_INTEGERS, *WRONG_ON_TYPES]
+at_one_pair = and_[eq[u, 0.3337], eq[v, 1234]]
+
+WRONG_AT_ONE_PAIR = [
+    add[u, v] >> where[at_one_pair, u, add[u, v]],
+    mul[u, neg[v]] >> neg[where[at_one_pair, u, mul[u, v]]],
+    lt[u, v] >> and_[lt[u, v], not_[at_one_pair]],
+    max[u, v] >> where[at_one_pair, u, max[u, v]],
+]
+
+ALWAYS_WRONG = [*WRONG_ON_FLOATS, *WRONG_AT_ONE_PAIR, *WRONG_ON_INTEGERS, *WRONG_ON_TYPES]
 
 
 @pytest.mark.parametrize("rule", ALWAYS_WRONG, ids=str)
@@ -216,6 +242,7 @@ def test_guard_that_nothing_satisfies_is_noticed(rule: Rule) -> None:
         (add[n, m].when(n.divisible_by(8), m.min >= 0, m.max < 8) >> or_[n, m], 6),
         (eq[n, a].when(n.divisible_by(2), a % 2 == 1) >> False, 7),
         (floordiv[add[i, b], a].when(a > 0, (i % a).min + b >= 0, (i % a).max + b < a) >> floordiv[i, a], 1),
+        (floordiv[mul[i, a], b].when(b > 0) >> floordiv[mul[i, a // gcd(a, b)], b // gcd(a, b)], 1),
         (neg[y @ neg[x]].when(y.uses > 1) >> x, 10),
         (neg[y @ neg[x]].when(y.one_use) >> x, 10),
     ],
@@ -269,7 +296,10 @@ def test_rule_under_assumptions(rule: Rule, outcome: Outcome) -> None:
         (where[p, x, x] >> x, "z3", 11),
         (add[n, 0] >> n, "z3", 6),
         (neg[neg[u]] >> u, "all f16", 4),
-        (add[u, neg[v]] >> sub[u, v], "all × 64", 4),
+        (neg[neg[u]] >> u, "z3 ∀ f32", 4),
+        (where[p, u, u] >> u, "z3 ∀ f64", 5),
+        (add[u, neg[v]] >> sub[u, v], "all bf16 × all bf16", 4),
+        (mul[cast[p], u] >> mul[u, cast[p]], "all i1 × all f16", 5),
         (reshape[reshape[x]] >> reshape[x], "run on shapes", 3),
     ],
     ids=str,
@@ -279,6 +309,22 @@ def test_methods(rule: Rule, method: str, types: int) -> None:
     assert proof.is_right
     assert method in proof.methods
     assert len(proof.types) == types
+
+
+@pytest.mark.parametrize("element", [f16, bf16], ids=str)
+@pytest.mark.parametrize(
+    "term", [fma[u, v, u], mul[add[u, v], v], neg[sub[u, v]], max[mul[u, v], neg[v]], lt[add[u, v], div[v, u]]], ids=str
+)
+def test_pairs_are_computed_as_the_interpreter_does(element: Attribute, term: Term) -> None:
+    (typing,) = (typing for typing in typings(term >> u) if typing.variables["u"] == element)
+    instance = Instance(term >> u, typing, {})
+    rows, columns = some_of(element, 64), some_of(element, 200)
+    first, second = (side.reshape(-1) for side in np.meshgrid(rows, columns, indexing="ij"))
+    (expected,) = interpret_function(instance.function(first.size)[0], [first, second])
+    wide = rows.astype(np.float32)[:, np.newaxis], columns.astype(np.float32)[np.newaxis, :]
+    actual = Side(instance.function(None)[0], wide).results((slice(0, 64), slice(0, 200)))
+    actual = actual if actual.dtype == bool else round_to_element(np, actual, element)
+    assert same_results(expected, actual.reshape(-1)).all()
 
 
 # The project's rules.

@@ -27,7 +27,7 @@ from xdsl.traits import Commutative, Pure
 from uop.dialects import get_all_dialects
 from uop.dialects.monoids import MonoidAttr
 from uop.dialects.types import bf16, f16, f32
-from uop.dialects.uop import AddOp, LoadOp, NegOp, ReduceAxisOp, SubOp
+from uop.dialects.uop import AddOp, ConstOp, LoadOp, NegOp, ReduceAxisOp, SubOp
 from uop.rewriting.driver import RewriteBuilder, rewrite
 from uop.rewriting.patterns import (
     FLOAT,
@@ -40,6 +40,7 @@ from uop.rewriting.patterns import (
     attributes,
     constants,
     exactly,
+    gcd,
     op,
     operands,
     variables,
@@ -383,6 +384,14 @@ def test_remainders(term: str, low: int, high: int) -> None:
     ):
         assert fires(floormod[n, a].when(guard) >> n, positions(term)) == holds, str(guard)
     assert fires(floormod[n, a].when((n % a).max < 4) >> (n % a).max, positions(term)) == 1
+
+
+def test_common_divisors() -> None:
+    rule = floormod[n, a].when(gcd(a, 6, a + 2) == 2, gcd(a, 6) > 1) >> gcd(4, a)
+    assert str(rule).startswith("floormod[n, a] >> gcd(4, a) for integer n when gcd(gcd(a, 6), a + 2) == 2")
+    module = parse(positions("uop.add %i, %t"))
+    assert rewrite(module, Rules(rule)).rewrites == 1
+    assert any(op.number == 4 for op in ops(module, ConstOp))
 
 
 def test_text_of_remainders() -> None:

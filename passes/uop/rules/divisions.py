@@ -4,29 +4,14 @@ Where a rule says `n`, it holds for integers that wrap around as well; a bound o
 arithmetic gives says that it did not wrap around.
 """
 
-from math import gcd
-
-from xdsl.ir import SSAValue
-
-from ....dialects.monoids import Number
-from ....rewriting.driver import RewriteBuilder
-from ....rewriting.patterns import INDEX, INTEGER, constants, variables
+from ....rewriting.patterns import INDEX, INTEGER, constants, gcd, variables
 from ....rewriting.rules import Rules
 from ....rewriting.vocabulary import add, floordiv, floormod, mul, neg, sub
 
 n, m, p = variables("n m p", INTEGER)
 i, j, k = variables("i j k", INDEX)
-a, b, c = constants("a b c")
-
-
-def divide_by_common_factor(builder: RewriteBuilder, i: SSAValue, a: Number, b: Number, c: Number) -> SSAValue | None:
-    """(i · a + b) // c with a and c divided by what they have in common: ⌊b ÷ g⌋ is all that b adds."""
-    factor = gcd(int(a), int(c))
-    if factor == 1:
-        return None
-    product = builder.alu("mul", i, builder.constant_like(int(a) // factor, i))
-    total = builder.alu("add", product, builder.constant_like(int(b) // factor, i))
-    return builder.alu("floordiv", total, builder.constant_like(int(c) // factor, i))
+a, b, c, d = constants("a b c d")
+g, h = gcd(d, a), gcd(d, a, b)
 
 
 QUOTIENTS = Rules(
@@ -36,12 +21,17 @@ QUOTIENTS = Rules(
     floordiv[mul[i, a], b].when(b > 0, a % b == 0) >> mul[i, a // b],
     floordiv[mul[i, a], b].when(a > 0, b > 0, b % a == 0) >> floordiv[i, b // a],
     floordiv[add[mul[i, a], j], b].when(b > 0, a % b == 0) >> add[mul[i, a // b], floordiv[j, b]],
-    floordiv[add[mul[i, a], j], b].when(a > 0, b > 0, b % a == 0, j.min >= 0, j.max < a) >> floordiv[i, b // a],
     floordiv[add[add[mul[i, a], j], k], b].when(b > 0, a % b == 0) >> add[mul[i, a // b], floordiv[add[j, k], b]],
     floordiv[sub[mul[i, a], j], b].when(b > 0, a % b == 0) >> add[mul[i, a // b], floordiv[neg[j], b]],
-    floordiv[add[i, a], b].when(b > 0, a % b == 0) >> add[floordiv[i, b], a // b],
-    floordiv[add[mul[i, a], b], c].when(a > 0, c > 0) >> divide_by_common_factor,
     floordiv[p @ mul[n, a], a].when(a > 0, p.min == n.min * a, p.max == n.max * a) >> n,
+    # The second term crosses as many multiples of the divisor wherever the first one stands between two.
+    floordiv[add[i, j], a].when(a > 0, ((i % a).min + j.min) // a == ((i % a).max + j.max) // a)
+    >> add[floordiv[i, a], ((i % a).min + j.min) // a],
+    # A factor that all have; a constant loses what is left of it.
+    floordiv[add[mul[i, a], b], d].when(d > 0, g > 1) >> floordiv[add[mul[i, a // g], b // g], d // g],
+    floordiv[add[mul[i, a], mul[j, b]], d].when(d > 0, h > 1) >> floordiv[add[mul[i, a // h], mul[j, b // h]], d // h],
+    floordiv[add[add[mul[i, a], mul[j, b]], c], d].when(d > 0, h > 1)
+    >> floordiv[add[add[mul[i, a // h], mul[j, b // h]], c // h], d // h],
     # One quotient of another.
     floordiv[floordiv[i, a], b].when(a > 0, b > 0) >> floordiv[i, a * b],
     floordiv[floordiv[n, a], b].when(a > 0, b > 0, a * b <= n.max) >> floordiv[n, a * b],
@@ -53,20 +43,21 @@ QUOTIENTS = Rules(
 )
 
 REMAINDERS = Rules(
+    floormod[n, a].when(a != 0, (n % a).min == (n % a).max) >> (n % a).min,
     floormod[n, a].when(n.min >= 0, n.max < a) >> n,
     floormod[n, a].when(a > 0, n.min // a == n.max // a) >> add[n, -(n.min // a) * a],
     # Multiples of the divisor, or of a part of it.
-    floormod[mul[i, a], b].when(b != 0, a % b == 0) >> 0,
     floormod[mul[i, a], b].when(a > 0, b > 0, b % a == 0) >> mul[floormod[i, b // a], a],
-    floormod[add[mul[i, a], j], b].when(b > 0, a % b == 0) >> floormod[j, b],
-    floormod[add[mul[i, a], j], b].when(a > 0, b > 0, b % a == 0, j.min >= 0, j.max < a)
-    >> add[mul[floormod[i, b // a], a], j],
+    floormod[add[i, j], a].when(a > 0, i.divisible_by(a)) >> floormod[j, a],
+    floormod[sub[i, j], a].when(a > 0, i.divisible_by(a)) >> floormod[neg[j], a],
+    floormod[sub[i, j], a].when(a > 0, j.divisible_by(a)) >> floormod[i, a],
     floormod[add[add[mul[i, a], j], k], b].when(b > 0, a % b == 0) >> floormod[add[j, k], b],
-    floormod[sub[mul[i, a], j], b].when(b > 0, a % b == 0) >> floormod[neg[j], b],
-    floormod[sub[j, mul[i, a]], b].when(b > 0, a % b == 0) >> floormod[j, b],
+    # The second term crosses as many multiples of the divisor wherever the first one stands between two.
+    floormod[add[i, j], a].when(a > 0, ((i % a).min + j.min) // a == ((i % a).max + j.max) // a)
+    >> add[floormod[i, a], add[j, -(((i % a).min + j.min) // a) * a]],
+    # Coefficients and constants that are less than the divisor.
     floormod[add[i, a], b].when(b > 0, a != a % b) >> floormod[add[i, a % b], b],
     floormod[mul[i, a], b].when(b > 0, a != a % b) >> floormod[mul[i, a % b], b],
-    floormod[p @ mul[n, a], b].when(a > 0, b > 0, a % b == 0, p.min == n.min * a, p.max == n.max * a) >> 0,
     # A remainder of something with a remainder.
     floormod[floormod[n, a], b].when(a != 0, b > 0, a % b == 0) >> floormod[n, b],
     floormod[add[floormod[i, a], j], b].when(a != 0, b > 0, a % b == 0) >> floormod[add[i, j], b],
@@ -89,6 +80,7 @@ RECOMBINED = Rules(
     add[add[j, mul[floordiv[i, a], c]], mul[floormod[i, a], b]].when(a != 0, a * b == c) >> add[j, mul[i, b]],
     add[add[j, mul[floormod[i, a], b]], mul[floordiv[i, a], c]].when(a != 0, a * b == c) >> add[j, mul[i, b]],
     sub[n, mul[floordiv[n, a], a]].when(a != 0) >> floormod[n, a],
+    mul[floordiv[n, a], a].when(a != 0, n.divisible_by(a)) >> n,
 )
 """A quotient and its remainder are the number again."""
 
