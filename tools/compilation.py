@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from xdsl.context import Context
@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from ..rewriting.diagnostics import PassError
 from ..targets.cuda import cuda_text
 from .instruments import VerifyEach
+from .pass_run import PassInstrumentation
 from .pipeline import build_pipeline, default_passes, execute
 from .pipelines import STAGES, CompileOptions
 from .printing import TextPrinter
@@ -47,18 +48,22 @@ class CompilerCrash(Exception):
 
 
 def compile_stages(
-    imported: Imported, options: CompileOptions, *, verify: bool = True
+    imported: Imported,
+    options: CompileOptions,
+    *,
+    verify: bool = True,
+    instrumentations: Sequence[PassInstrumentation] = (),
 ) -> Iterator[tuple[str, ModuleOp]]:
     """Take an imported program through the pipeline, in place; (name, module) of each form as it is reached.
 
-    verify: check the IR, SSA dominance included, after each pass.
+    verify: check the IR, SSA dominance included, after each pass. instrumentations: hooks around each pass.
     Raises `PassError` for a program that a pass refuses, `CompilerCrash` for a pass that fails otherwise.
     """
     context = Context()
     module = imported.module
     original = module.clone()
     registry = default_passes()
-    instrumentations = [VerifyEach()] if verify else []
+    hooks = [*instrumentations, VerifyEach()] if verify else instrumentations
     if verify:
         verify_ir(module)
     pipeline: list[str] = []
@@ -66,7 +71,7 @@ def compile_stages(
         for step in stage.steps:
             pipeline.append(step.spell(options))
             try:
-                execute(build_pipeline(pipeline[-1], registry), context, module, instrumentations)
+                execute(build_pipeline(pipeline[-1], registry), context, module, hooks)
             except PassError:
                 raise
             except Exception as error:

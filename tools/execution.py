@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,7 @@ from ..runtime.program import Program, ProgramRun
 from ..runtime.storage import Array
 from .comparison import Comparison, compare
 from .compilation import compile_stages
+from .pass_run import PassInstrumentation
 from .pipelines import CompileOptions
 
 
@@ -30,13 +32,19 @@ class Result:
         return all(row.right for row in self.comparisons)
 
 
-def run_captured(captured: Captured, options: CompileOptions, *, seed: int = 0) -> Result:
-    """Compile the program, run every kernel with the race check on, and compare.
+def run_captured(
+    captured: Captured,
+    options: CompileOptions,
+    *,
+    seed: int = 0,
+    instrumentations: Sequence[PassInstrumentation] = (),
+) -> Result:
+    """Compile the program, run every kernel with the race check on, and compare. instrumentations: of the passes.
 
     Raises what the front end, a pass, NVRTC or the simulator raises.
     """
     imported = captured.imported()
-    for _ in compile_stages(imported, options):
+    for _ in compile_stages(imported, options, instrumentations=instrumentations):
         pass
     inputs = captured.make_inputs(seed)
     run = Program(imported.module).run([to_array(value) for value in inputs])

@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import Builtin, ModuleOp
+from xdsl.dialects.func import Func
 from xdsl.ir import Operation
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import (
@@ -16,6 +18,7 @@ from xdsl.utils.exceptions import (
 from xdsl.utils.lexer import Span
 
 from .diagnostics import Diagnostic, DiagnosticError, Positions, Source, at_position
+from .files import read_source
 
 # A line that is exactly this separates the pieces of an input, as in mlir-opt.
 SPLIT_MARKER = "// -----"
@@ -102,6 +105,18 @@ def parse_source(context: Context, source: Source, allow_implicit_module: bool =
     except Exception as error:
         message = f"the parser failed with {type(error).__name__}: {error}"
         raise DiagnosticError(_here(source, parser, message)) from error
+
+
+def read_module(path: str | Path) -> tuple[Context, ModuleOp]:
+    """The module in a file, of the dialects of uop. Raises `DiagnosticError` for anything that goes wrong."""
+    from .universe import UOP_UNIVERSE
+
+    context = Context()
+    for dialect in (Builtin, Func):
+        context.load_dialect(dialect)
+    for name, factory in UOP_UNIVERSE.all_dialects.items():
+        context.register_dialect(name, factory)
+    return context, parse_source(context, read_source(str(path)))[0]
 
 
 def _parse_diagnostic(source: Source, error: ParseError, notes: Sequence[Diagnostic] = ()) -> Diagnostic:

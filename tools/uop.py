@@ -31,6 +31,7 @@ def make_parser() -> argparse.ArgumentParser:
         "-c", dest="code", metavar="CODE", help="Python whose last line is an expression, with torch, nn and F in scope"
     )
     program.add_argument("--arch", choices=ARCHITECTURES, default="sm_90", help="architecture (default: %(default)s)")
+    program.add_argument("--load", action="append", default=[], metavar="FILE", help="also the rules that FILE defines")
     program.add_argument("--remarks", action="store_true", help="tell what passes decided, and why")
 
     compile_ = commands.add_parser(
@@ -46,11 +47,20 @@ def make_parser() -> argparse.ArgumentParser:
         "run", parents=[program], help="run every kernel in the simulator, and compare with eager PyTorch and float64"
     )
     run.add_argument("--seed", type=int, default=0, help="seed of the random inputs (default: %(default)s)")
+    run.add_argument(
+        "--check",
+        choices=["each"],
+        help="each: run the program after each pass too, and name the first pass and rewrite that change its results",
+    )
+    run.add_argument(
+        "--save",
+        metavar="DIR",
+        help="where a failing run leaves what it takes to repeat it (default: a new folder uop-run-failure)",
+    )
 
     rules = commands.add_parser("rules", help="list the rewrite rules, or prove them")
     rules.add_argument("names", nargs="*", metavar="NAME", help="only rules whose family or name contains one of these")
     rules.add_argument("--prove", action="store_true", help="prove each rule: by z3, or by running both sides")
-    rules.add_argument("--exhaustive", action="store_true", help="run all pairs of 16-bit floats: minutes a rule")
     rules.add_argument("--load", action="append", default=[], metavar="FILE", help="also the rules that FILE defines")
     rules.add_argument("--json", action="store_true", help="print JSON instead of a table")
 

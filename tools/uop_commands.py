@@ -6,6 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
+from xdsl.context import Context
+
 from ..frontends.capture import capture_expression, capture_file
 from ..frontends.captured import Captured
 from ..frontends.errors import FrontendError
@@ -13,15 +15,21 @@ from ..rewriting.diagnostics import PassError, collect_remarks
 from ..runtime.nvrtc import CompileError, NvrtcNotFoundError
 from ..runtime.simulator import SimulationError, UnsupportedPtxError
 from .compilation import CUDA, FILE_NAMES, CompilerCrash, compile_stages, stage_text
-from .diagnostics import Diagnostic, describe
-from .execution import run_captured
+from .diagnostics import Diagnostic, DiagnosticError, describe
+from .execution import run_captured, to_interpreted
+from .faults.interpret_each import InterpretEach, InterpretOptions, WrongResultError
+from .faults.outcomes import Inputs
+from .faults.saved_run import free_directory, save_run
 from .pipelines import CompileOptions
+from .plugins import load_plugin, register_plugin
 from .report import comparison_table, console, kernel_table
+from .timing import Timing
 
 ERRORS = (
     FrontendError,
     PassError,
     CompilerCrash,
+    DiagnosticError,
     CompileError,
     NvrtcNotFoundError,
     SimulationError,
@@ -35,6 +43,8 @@ def execute(options: argparse.Namespace) -> int:
     """Run the command; 0, or 1 for an error or a wrong result."""
     with collect_remarks() as remarks:
         try:
+            for file in options.load:
+                register_plugin(load_plugin(file), {}, {})
             captured = capture_expression(options.code) if options.code is not None else capture_file(options.source)
             command = compile_command if options.command == "compile" else run_command
             return command(captured, options)
@@ -50,8 +60,11 @@ def execute(options: argparse.Namespace) -> int:
 def _report(error: Exception) -> Diagnostic | str:
     """The error as `uop: error: …`, with the operation and its source lines where it names one."""
     if isinstance(error, PassError):
-        notes = tuple(describe(error.op)) if error.op is not None else ()
-        return Diagnostic("error", error.message, "uop", help=error.help, details=notes)
+        notes = describe(error.op) if error.op is not None else []
+        details = (*notes, *getattr(error, "__notes__", ()))
+        return Diagnostic("error", error.message, "uop", help=error.help, details=details)
+    if isinstance(error, DiagnosticError):
+        return error.diagnostic
     return f"uop: error: {error}"
 
 
@@ -78,9 +91,48 @@ def compile_command(captured: Captured, options: argparse.Namespace) -> int:
 
 
 def run_command(captured: Captured, options: argparse.Namespace) -> int:
-    """Run the program in the simulator and print what it did and whether it is right."""
-    result = run_captured(captured, CompileOptions(arch=options.arch), seed=options.seed)
+    """Run the program in the simulator and print what it did and whether it is right; save a failing run."""
+    directory = free_directory(options.save)
+    module = captured.imported().module.clone()
+
+    def save(reason: str) -> None:
+        save_run(
+            directory,
+            captured,
+            module,
+            CompileOptions(arch=options.arch),
+            seed=options.seed,
+            loaded=options.load,
+            each=options.check == "each",
+            reason=reason,
+        )
+        print(f"uop: to repeat this, and to look into it, see {directory}/README.md", file=sys.stderr)
+
+    try:
+        result = run_captured(
+            captured,
+            CompileOptions(arch=options.arch),
+            seed=options.seed,
+            instrumentations=[_interpret_each(captured, options.seed)] if options.check == "each" else (),
+        )
+    except (WrongResultError, SimulationError, CompileError) as error:
+        save(str(error).split("\n", 1)[0])
+        raise
     out = console()
     out.print(kernel_table(result.run))
     out.print(comparison_table(result.comparisons))
+    if not result.right:
+        save("The result is not what eager PyTorch and float64 give.")
     return 0 if result.right else 1
+
+
+def _interpret_each(captured: Captured, seed: int) -> InterpretEach:
+    """Runs the program after each pass, on its own inputs and random ones."""
+    inputs = Inputs("of the program", [to_interpreted(value) for value in captured.make_inputs(seed)])
+    return InterpretEach(
+        captured.imported().module,
+        Context(),
+        InterpretOptions(seed, bisects=True, given=[inputs]),
+        lambda message: print(f"uop: warning: {message}", file=sys.stderr),
+        Timing(),
+    )

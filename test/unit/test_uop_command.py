@@ -1,6 +1,6 @@
 """The command `uop`: what it prints, what it writes, how it refuses, and its exit status."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -11,6 +11,7 @@ from uop.dialects.uop import AddOp, SubOp
 from uop.frontends.imported import Imported
 from uop.tools import execution
 from uop.tools.compilation import STAGE_NAMES, compile_stages
+from uop.tools.pass_run import PassInstrumentation
 from uop.tools.pipelines import CompileOptions
 from uop.tools.uop import ARCHITECTURES, STAGES, main
 from uop.tools.uop_opt import main as uop_opt
@@ -97,11 +98,13 @@ def test_run_prints_a_row_for_each_kernel(model: str, capsys: pytest.CaptureFixt
 
 
 def test_run_fails_when_the_result_is_wrong(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A compiler that subtracts where it should add."""
 
-    def miscompile(imported: Imported, options: CompileOptions) -> Iterator[tuple[str, ModuleOp]]:
+    def miscompile(
+        imported: Imported, options: CompileOptions, *, instrumentations: Sequence[PassInstrumentation]
+    ) -> Iterator[tuple[str, ModuleOp]]:
         for name, module in compile_stages(imported, options):
             if name == "loop":
                 for op in list(module.walk()):
@@ -115,6 +118,7 @@ def test_run_fails_when_the_result_is_wrong(
                         op.erase()
             yield name, module
 
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(execution, "compile_stages", miscompile)
     assert main(["run", "-c", ADD]) == 1
     assert "WRONG" in capsys.readouterr().out

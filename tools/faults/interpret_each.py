@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ...rewriting.diagnostics import PassError
 from ..pass_run import PassInstrumentation, PassRun
+from ..pipeline import PassRegistry, build_pipeline, execute
 from ..timing import Timing
 from .bisection import Replay, bisect, path_of
 from .checker import Checker, Finding
@@ -114,3 +115,15 @@ class InterpretEach(PassInstrumentation):
             if reason not in self._warned:
                 self._warned.add(reason)
                 self.warn(f"{what} is not checked: @{name}: {reason}")
+
+
+def interpret_pipeline(
+    module: ModuleOp,
+    context: Context,
+    pipeline: str,
+    passes: PassRegistry,
+    options: InterpretOptions | None,
+) -> None:
+    """Run a pipeline, and where there are options the program after each pass too. Raises what these raise."""
+    checks = [] if options is None else [InterpretEach(module, context, options, lambda message: None, Timing())]
+    execute(build_pipeline(pipeline, passes), context, module, checks)
