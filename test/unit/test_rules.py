@@ -253,7 +253,7 @@ def values(element: Attribute, variables: int) -> Array:
         return np.asarray(special, numpy_dtype(element))
 
 
-RANGES = [(0, 0), (0, 2), (0, 3), (0, 7), (1, 5), (3, 3), (-6, 5), (-9, -3), (8, 11)]
+RANGES = [(0, 0), (0, 1), (1, 2), (3, 4), (0, 2), (0, 3), (0, 7), (1, 5), (3, 3), (-6, 5), (-9, -3), (8, 11)]
 
 
 def limits_of(element: Attribute) -> list[tuple[int, int]]:

@@ -5,6 +5,7 @@ from ....rewriting.rules import Rules
 from .casts import CASTS
 from .compares import COMPARES
 from .conditions import CONDITIONS
+from .dividends import DIVIDENDS
 from .divisions import DIVISIONS
 from .folding import FOLDING
 from .identities import IDENTITIES
@@ -29,6 +30,7 @@ FAMILIES = {
     "movement": MOVEMENT,
     "indices": INDICES,
     "divisions": DIVISIONS,
+    "dividends": DIVIDENDS,
     "masks": MASKS,
     "reductions": REDUCTIONS,
     "positions": POSITIONS,
@@ -42,6 +44,7 @@ __all__ = [
     "CASTS",
     "COMPARES",
     "CONDITIONS",
+    "DIVIDENDS",
     "DIVISIONS",
     "FAMILIES",
     "FOLDING",

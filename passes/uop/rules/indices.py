@@ -53,6 +53,19 @@ TERMS = Rules(
     add[add[m, mul[n, a]], n] >> add[m, mul[n, a + 1]],
     add[add[m, n], mul[n, a]] >> add[m, mul[n, a + 1]],
     add[add[m, mul[n, a]], mul[n, b]] >> add[m, mul[n, a + b]],
+    add[sub[m, mul[n, a]], mul[n, b]] >> add[m, mul[n, b - a]],
+    add[sub[m, mul[n, a]], n] >> add[m, mul[n, 1 - a]],
+    add[sub[m, n], mul[n, a]] >> add[m, mul[n, a - 1]],
+    sub[add[m, mul[n, a]], mul[n, b]] >> add[m, mul[n, a - b]],
+    sub[add[m, mul[n, a]], n] >> add[m, mul[n, a - 1]],
+    sub[add[m, n], mul[n, a]] >> add[m, mul[n, 1 - a]],
+    sub[sub[m, mul[n, a]], mul[n, b]] >> sub[m, mul[n, a + b]],
+    sub[sub[m, mul[n, a]], n] >> sub[m, mul[n, a + 1]],
+    sub[sub[m, n], mul[n, a]] >> sub[m, mul[n, a + 1]],
+    sub[sub[m, n], n] >> sub[m, mul[n, 2]],
+    add[add[k, mul[n, a]], add[m, mul[n, b]]] >> add[add[k, m], mul[n, a + b]],
+    add[add[k, mul[n, a]], add[m, n]] >> add[add[k, m], mul[n, a + 1]],
+    add[add[k, n], add[m, n]] >> add[add[k, m], mul[n, 2]],
 )
 """Multiples of one value become one."""
 

@@ -526,3 +526,25 @@ uop.kernel @within_a_mask(%out: memref<10xf32>, %x: memref<4x10xf32>) {
   %6 = uop.load %x[%2, %1] mask %5 : memref<4x10xf32>
   uop.store %6, %out[%1] mask %5 : memref<10xf32>
 }
+
+// -----
+
+// What is 3 or 4, and 3 or 6 when multiplied, has linear quotients and remainders.
+// CHECK-LABEL: func.func @one_of_two
+// CHECK-NOT:     uop.floor
+// CHECK:         func.return
+func.func @one_of_two(%x: index) -> (index, index, index) {
+  %c1 = uop.const 1 : index
+  %c2 = uop.const 2 : index
+  %c3 = uop.const 3 : index
+  %c4 = uop.const 4 : index
+  %0 = uop.max %x, %c3 : index
+  %1 = uop.min %0, %c4 : index
+  %2 = uop.floordiv %1, %c4 : index
+  %3 = uop.floormod %1, %c4 : index
+  %4 = uop.max %x, %c1 : index
+  %5 = uop.min %4, %c2 : index
+  %6 = uop.mul %5, %c3 : index
+  %7 = uop.floormod %6, %c4 : index
+  func.return %2, %3, %7 : index, index, index
+}
