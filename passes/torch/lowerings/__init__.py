@@ -7,6 +7,7 @@ from . import (
     activations,
     arithmetic,
     attention,
+    chebyshev,
     bags,
     columns,
     comparison,
@@ -27,6 +28,7 @@ from . import (
     scatters,
     searching,
     sorting,
+    special,
     views,
 )
 from .errors import Unsupported
@@ -38,6 +40,7 @@ __all__ = [
     "activations",
     "arithmetic",
     "attention",
+    "chebyshev",
     "bags",
     "columns",
     "comparison",
@@ -58,5 +61,6 @@ __all__ = [
     "scatters",
     "searching",
     "sorting",
+    "special",
     "views",
 ]
