@@ -204,12 +204,12 @@ func.func @identity(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // Refused, all of a function at once: which op on what, the line of the program, why, what to do.
 // ERROR:      error: cannot lower 3 operations of @refused:
-// ERROR-NEXT:   model.py:3: `sort` on tensor<4x4xf32>: no lowering for this overload; write it with other operations
+// ERROR-NEXT:   model.py:3: `qr` on tensor<4x4xf32>: no lowering for this overload; write it with other operations
 // ERROR-NEXT:   model.py:4: `amx` on tensor<4x4xf32>: no lowering for this overload; there is one for `amax`
 // ERROR-NEXT:   model.py:5: `div.Tensor_mode` on tensor<4x4xf32>, tensor<4x4xf32>: rounding_mode 'up' is not
 func.func @refused(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
-  // expected-error@+1 {{`sort` on tensor<4x4xf32>: no lowering for this overload; write it with other operations, or add a lowering}}
-  %0, %1 = torch.aten "sort"(%x) : (tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xi64>) loc("model.py":3:0)
+  // expected-error@+1 {{`qr` on tensor<4x4xf32>: no lowering for this overload; write it with other operations, or add a lowering}}
+  %0, %1 = torch.aten "qr"(%x) : (tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>) loc("model.py":3:0)
   %2 = torch.aten "amx"(%0) {dim = [1 : i64], keepdim = true} : (tensor<4x4xf32>) -> tensor<4x1xf32> loc("model.py":4:0)
   %3 = torch.aten "div.Tensor_mode"(%0, %x) {rounding_mode = "up"} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32> loc("model.py":5:0)
   func.return %3 : tensor<4x4xf32>
