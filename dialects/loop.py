@@ -33,6 +33,7 @@ from .syntax import (
     print_untyped_argument,
 )
 from .types import index
+from .uop.ranges import ScanOver
 from .uop.reduction import verify_monoid_operands
 
 
@@ -286,4 +287,33 @@ class YieldOp(IRDLOperation):
         print_types(printer, [value.type for value in self.operands])
 
 
-Loop = Dialect("loop", [ForOp, ReduceOp, YieldOp], [])
+@irdl_op_definition
+class ScanOp(ScanOver):
+    """Running combination over a loop around it: `%s = loop.scan add %x over %j : f32` combines what `%x` is in the
+    steps 0 … j.
+
+    The order in which they are combined is open; the schedule of the loop's axis says how that is carried out.
+    inputs: one scalar for each of the monoid's values. results: the same types.
+    """
+
+    name = "loop.scan"
+
+    @property
+    def loop(self) -> ForOp | ReduceOp:
+        """The loop whose steps it combines."""
+        (over,) = self.over
+        assert isinstance(over, BlockArgument)
+        loop = over.block.parent_op()
+        assert isinstance(loop, ForOp | ReduceOp)
+        return loop
+
+    def verify_(self) -> None:
+        self.verify_scan("the index of a loop", _is_index_of_loop)
+
+
+def _is_index_of_loop(value: SSAValue) -> bool:
+    loop = value.owner.parent_op() if isinstance(value.owner, Block) else None
+    return isinstance(loop, ForOp | ReduceOp) and value is loop.index
+
+
+Loop = Dialect("loop", [ForOp, ReduceOp, ScanOp, YieldOp], [])

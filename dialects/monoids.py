@@ -81,8 +81,8 @@ def _is_number(element: Attribute) -> bool:
     return is_float(element) or is_integer(element)
 
 
-def _combine_arg(better: str) -> Combine:
-    """(value, index): the better value, the first index among equals; NaN is better than any number."""
+def _combine_arg(better: str, sooner: str) -> Combine:
+    """(value, index): the better value, the index that is `sooner` among equals; NaN is better than any number."""
 
     def combine(b: ALUBuilder, x: Sequence[SSAValue], y: Sequence[SSAValue]) -> list[SSAValue]:
         (x_value, x_index), (y_value, y_index) = x, y
@@ -93,7 +93,7 @@ def _combine_arg(better: str) -> Combine:
             wins = b.alu("or", wins, b.alu("and", y_nan, b.alu("not", x_nan)))
             wins = b.alu("and", wins, b.alu("not", x_nan))
             tie = b.alu("or", tie, b.alu("and", x_nan, y_nan))
-        wins = b.alu("or", wins, b.alu("and", tie, b.alu("lt", y_index, x_index)))
+        wins = b.alu("or", wins, b.alu("and", tie, b.alu(sooner, y_index, x_index)))
         return [b.alu("where", wins, y_value, x_value), b.alu("where", wins, y_index, x_index)]
 
     return combine
@@ -129,6 +129,13 @@ def _combine_online_softmax(b: ALUBuilder, x: Sequence[SSAValue], y: Sequence[SS
     return [top, b.alu("add", rescaled(x_max, x_sum), rescaled(y_max, y_sum))]
 
 
+def _combine_logaddexp(b: ALUBuilder, x: Sequence[SSAValue], y: Sequence[SSAValue]) -> list[SSAValue]:
+    """log(exp(x) + exp(y)) = max + log1p(exp(min − max)); of infinities the greater one, for ∞ − ∞ is NaN."""
+    low, high = (b.alu(name, x[0], y[0]) for name in ("min", "max"))
+    more = b.alu("log1p", b.alu("exp", b.alu("sub", low, high)))
+    return [b.alu("where", b.alu("isinf", high), high, b.alu("add", high, more))]
+
+
 def _rows() -> list[Monoid]:
     def all_one_float(types: Sequence[Attribute]) -> bool:
         return is_float(types[0]) and all(t == types[0] for t in types)
@@ -158,7 +165,7 @@ def _rows() -> list[Monoid]:
             2,
             is_arg,
             lambda t: (least(t[0]), integer_bounds(t[1])[1]),
-            _combine_arg("gt"),
+            _combine_arg("gt", "lt"),
         ),
         Monoid(
             "argmin",
@@ -166,7 +173,31 @@ def _rows() -> list[Monoid]:
             2,
             is_arg,
             lambda t: (greatest(t[0]), integer_bounds(t[1])[1]),
-            _combine_arg("lt"),
+            _combine_arg("lt", "lt"),
+        ),
+        Monoid(
+            "argmax_last",
+            "greatest and its last index; NaN counts as greatest",
+            2,
+            is_arg,
+            lambda t: (least(t[0]), integer_bounds(t[1])[0]),
+            _combine_arg("gt", "gt"),
+        ),
+        Monoid(
+            "argmin_last",
+            "least and its last index; NaN counts as least",
+            2,
+            is_arg,
+            lambda t: (greatest(t[0]), integer_bounds(t[1])[0]),
+            _combine_arg("lt", "gt"),
+        ),
+        Monoid(
+            "logaddexp",
+            "log of the sum of exp",
+            1,
+            lambda t: is_float(t[0]),
+            lambda t: (float("-inf"),),
+            _combine_logaddexp,
         ),
         Monoid(
             "welford",

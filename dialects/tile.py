@@ -45,7 +45,7 @@ from .syntax import (
     segment_sizes,
 )
 from .types import element_count, element_of, index, is_memref, shape_of, with_element
-from .uop.ranges import ReduceOver, verify_access
+from .uop.ranges import CombineOver, verify_access
 
 ATOMS: dict[str, tuple[int, int, int]] = {"m16n8k16": (8, 4, 4), "m16n8k8": (4, 2, 4)}
 """Matrix instruction → registers of a lane that hold A, B and C, in elements."""
@@ -373,7 +373,7 @@ class StageOp(IRDLOperation):
 
 
 @irdl_op_definition
-class ReduceAcrossOp(ReduceOver):
+class ReduceAcrossOp(CombineOver):
     """Combine over threads: `tile.reduce_across max %v over %tj : vector<1xf32>`.
 
     The threads that differ only in the thread axes `over` combine their values, element by element; all of them get

@@ -24,7 +24,7 @@ from ..dialects.uop import (
     PermuteOp,
     ReduceAxisOp,
     ReshapeOp,
-    ScanOp,
+    ScanAxisOp,
     ScatterOp,
     ShrinkOp,
     WindowOp,
@@ -217,10 +217,10 @@ class Builder:
             properties["monoid"] = MonoidAttr(monoid)
         return self.pure(ScatterOp, (value, indices, updates), (value.type,), properties).results[0]
 
-    def scan(self, monoid: str, values: Sequence[SSAValue], axis: int) -> Sequence[SSAValue]:
+    def scan_axis(self, monoid: str, values: Sequence[SSAValue], axis: int) -> Sequence[SSAValue]:
         """`values` combined with all that stand before them along one axis."""
         properties = {"monoid": MonoidAttr(monoid), "axis": IntegerAttr(axis, i64)}
-        return self.pure(ScanOp, values, [value.type for value in values], properties).results
+        return self.pure(ScanAxisOp, values, [value.type for value in values], properties).results
 
     def reduce_axis(self, monoid: str, values: Sequence[SSAValue], axes: Sequence[int]) -> Sequence[SSAValue]:
         """`values` combined along `axes`, which stay with extent 1."""

@@ -30,6 +30,8 @@ from ..dialects.uop import (
     ReduceAxisOp,
     ReduceOp,
     ReshapeOp,
+    ScanAxisOp,
+    ScanOp,
     ShrinkOp,
     WhereOp,
     WindowOp,
@@ -302,6 +304,22 @@ def _reduce(op: Operation, operands: Sequence[Interval]) -> Interval | None:
     return _combined(op.monoid, element_of(op.results[0].type), count, operands[0])
 
 
+def _scan(op: Operation, operands: Sequence[Interval]) -> Interval | None:
+    assert isinstance(op, ScanOp | ScanAxisOp | loop.ScanOp)
+    element = element_of(op.results[0].type)
+    if isinstance(op, ScanAxisOp):
+        count = shape_of(op.operands[0].type)[op.axis.value.data]
+    elif isinstance(op, loop.ScanOp):
+        count = op.loop.axis.extent.data
+    else:
+        (over,) = op.over
+        assert isinstance(over.owner, RangeOp)
+        count = over.owner.extent
+    first = _combined(op.monoid, element, 1, operands[0])
+    last = _combined(op.monoid, element, max(count, 1), operands[0])
+    return None if first is None or last is None else first.union(last)
+
+
 ARITHMETIC: dict[type[Operation], Arithmetic] = {ALU_OPS[name]: transfer for name, transfer in INTERVALS.items()}
 
 TRANSFER: dict[type[Operation], Transfer] = {
@@ -328,6 +346,9 @@ TRANSFER: dict[type[Operation], Transfer] = {
     ReduceAxisOp: _reduce,
     loop.ReduceOp: _reduce,
     tile.ReduceAcrossOp: _reduce,
+    ScanOp: _scan,
+    ScanAxisOp: _scan,
+    loop.ScanOp: _scan,
 }
 """Op class → its transfer function; a dialect whose ops give integers adds its own."""
 
@@ -337,6 +358,7 @@ LAUNCH_IDS = (gpu_kernel.BlockIdOp, gpu_kernel.ThreadIdOp, gpu_kernel.LaneIdOp)
 MIXING = frozenset[type[Operation]](
     {
         *(ReduceOp, ReduceAxisOp, loop.ReduceOp, tile.ReduceAcrossOp),
+        *(ScanOp, ScanAxisOp, loop.ScanOp),
         *(ReshapeOp, PermuteOp, ShrinkOp, WindowOp, FlipOp, PadOp, GatherOp, gpu_kernel.ShuffleOp),
     }
 )

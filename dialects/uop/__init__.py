@@ -34,8 +34,8 @@ from .alu import (
 )
 from .kernel import KernelOp, LaunchOp, YieldOp
 from .movement import ExpandOp, FlipOp, IotaOp, MovementOp, PadOp, PermuteOp, ReshapeOp, ShrinkOp, WindowOp
-from .ranges import LoadOp, RangeOp, ReduceOp, StoreOp
-from .reduction import GatherOp, ReduceAxisOp, ScanOp, ScatterOp
+from .ranges import LoadOp, RangeOp, ReduceOp, ScanOp, StoreOp
+from .reduction import GatherOp, ReduceAxisOp, ScanAxisOp, ScatterOp
 
 UOp = Dialect(
     "uop",
@@ -53,7 +53,7 @@ UOp = Dialect(
         FlipOp,
         IotaOp,
         ReduceAxisOp,
-        ScanOp,
+        ScanAxisOp,
         GatherOp,
         ScatterOp,
         KernelOp,
@@ -63,6 +63,7 @@ UOp = Dialect(
         LoadOp,
         StoreOp,
         ReduceOp,
+        ScanOp,
     ],
     [AxisAttr, MonoidAttr],
 )
@@ -103,6 +104,7 @@ __all__ = [
     "ReduceAxisOp",
     "ReduceOp",
     "ReshapeOp",
+    "ScanAxisOp",
     "ScanOp",
     "ScatterOp",
     "ShrinkOp",

@@ -208,9 +208,9 @@ class StoreOp(IRDLOperation):
         printer.print_attribute(self.buffer.type)
 
 
-class ReduceOver(IRDLOperation):
-    """Not an op: what reductions over ranges and over threads share. Text: `%s = uop.reduce add %x over %j, %k :
-    f32`."""
+class CombineOver(IRDLOperation):
+    """Not an op: what reductions and scans over ranges, loops and threads share. Text: `%s = uop.reduce add %x over %j,
+    %k : f32`."""
 
     monoid = prop_def(MonoidAttr)
     inputs = var_operand_def()
@@ -270,7 +270,7 @@ class ReduceOver(IRDLOperation):
 
 
 @irdl_op_definition
-class ReduceOp(ReduceOver):
+class ReduceOp(CombineOver):
     """Combine over ranges: `%s = uop.reduce add %x over %j, %k : f32`. It binds the ranges: its result does not
     depend on them.
 
@@ -283,3 +283,29 @@ class ReduceOp(ReduceOver):
         self.verify_over("the results of uop.range", lambda value: isinstance(value.owner, RangeOp))
         if any(shape_of(value.type) for value in self.inputs):
             raise VerifyException("uop.reduce combines scalars")
+
+
+class ScanOver(CombineOver):
+    """Not an op: what scans over a range and over a loop share."""
+
+    def verify_scan(self, expected: str, accepts: Callable[[SSAValue], bool]) -> None:
+        """Scalars over one value, which is `expected`."""
+        self.verify_over(expected, accepts)
+        if len(self.over) != 1:
+            raise VerifyException(f"{self.name} goes over one axis, not {len(self.over)}")
+        if any(shape_of(value.type) for value in self.inputs):
+            raise VerifyException(f"{self.name} combines scalars")
+
+
+@irdl_op_definition
+class ScanOp(ScanOver):
+    """Running combination over a range: `%s = uop.scan add %x over %j : f32` combines what `%x` is at 0 … j.
+
+    It does not bind the range: its result depends on it, as its inputs may.
+    inputs: one scalar for each of the monoid's values. results: the same types.
+    """
+
+    name = "uop.scan"
+
+    def verify_(self) -> None:
+        self.verify_scan("the result of uop.range", lambda value: isinstance(value.owner, RangeOp))

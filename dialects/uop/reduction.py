@@ -122,7 +122,7 @@ class ReduceAxisOp(IRDLOperation):
         printer.print_function_type([x.type for x in self.operands], [x.type for x in self.results])
 
 
-def _axis_of(op: ScanOp | GatherOp | ScatterOp, rank: int) -> int:
+def _axis_of(op: ScanAxisOp | GatherOp | ScatterOp, rank: int) -> int:
     axis = op.axis.value.data
     if not 0 <= axis < rank:
         raise VerifyException(f"axis {axis} is no axis of a tensor of rank {rank}")
@@ -130,13 +130,13 @@ def _axis_of(op: ScanOp | GatherOp | ScatterOp, rank: int) -> int:
 
 
 @irdl_op_definition
-class ScanOp(IRDLOperation):
+class ScanAxisOp(IRDLOperation):
     """Running combination along one axis: element `i` of the result combines elements 0 … i.
 
     inputs: one tensor for each of the monoid's values, of one shape. results: the same types.
     """
 
-    name = "uop.scan"
+    name = "uop.scan_axis"
 
     monoid = prop_def(MonoidAttr)
     axis = prop_def(IntegerAttr)
@@ -150,10 +150,10 @@ class ScanOp(IRDLOperation):
         _axis_of(self, len(shape_of(self.operands[0].type)))
         for value, result in zip(self.operands, self.results, strict=True):
             if value.type != result.type:
-                raise VerifyException(f"scan keeps the type {value.type}, not {result.type}")
+                raise VerifyException(f"scan_axis keeps the type {value.type}, not {result.type}")
 
     @classmethod
-    def parse(cls, parser: Parser) -> ScanOp:
+    def parse(cls, parser: Parser) -> ScanAxisOp:
         monoid = MonoidAttr.parse_keyword(parser)
         position = parser.pos
         operands = parse_operands(parser)

@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from ...dialects.axes import SERIAL_KINDS, THREAD_KINDS, AxisAttr, AxisKind
-from ...dialects.loop import ForOp, ReduceOp, YieldOp
+from ...dialects.loop import ForOp, ReduceOp, ScanOp, YieldOp
 from ...dialects.monoids import MonoidAttr
 from ...dialects.schedule import Factor, Schedule
 from ...dialects.tile import AxisOp, ReadOp, ReduceAcrossOp, Tile, WriteOp, broadcast_shape
@@ -33,6 +33,8 @@ class ConvertLoopToTilePass(ModulePass):
 
     - `loop.reduce`: serial factors carry the state, register factors are combined with `uop.reduce_axis`, threads
       with `tile.reduce_across`. A reduction that only reduces another of the same monoid is carried out with it.
+    - `loop.scan`: the serial loops of its axis carry the state; steps behind the end of a ragged axis come last, and
+      nobody reads what they change.
     - A ragged axis (product of factors above the extent) is masked: accesses whose index varies with it, and the
       elements of its reductions, which are the monoid's identity behind the end.
     - What does not vary with a block or thread axis is computed by all its blocks or threads, and written by the
@@ -70,14 +72,18 @@ class _Loop:
     def carried(self) -> Sequence[SSAValue]:
         return self.builder.block.args[1:]
 
-    def carry(self, types: Iterable[Attribute]) -> None:
+    def carry(self, types: Iterable[Attribute]) -> Sequence[SSAValue]:
+        """Carry more state; its values in the body."""
+        block = self.builder.block
+        first = len(block.args)
         for type in types:
-            self.builder.block.insert_arg(type, len(self.builder.block.args)).name_hint = "acc"
+            block.insert_arg(type, len(block.args)).name_hint = "acc"
+        return block.args[first:]
 
     def finish(
-        self, outer: TileBuilder, monoid: str | None, inits: Sequence[SSAValue], state: Sequence[SSAValue]
+        self, outer: TileBuilder, monoids: Sequence[MonoidAttr], inits: Sequence[SSAValue], state: Sequence[SSAValue]
     ) -> ForOp:
-        """Insert the loop, which yields `state`, in the block around it."""
+        """Insert the loop, which yields `state`, the values of the monoids, in the block around it."""
         if state:
             self.builder.insert(YieldOp.create(operands=state))
         return outer.insert(
@@ -86,11 +92,29 @@ class _Loop:
                 result_types=[value.type for value in state],
                 properties={
                     "axis": self.axis,
-                    "monoids": ArrayAttr([] if monoid is None else [MonoidAttr(monoid)]),
+                    "monoids": ArrayAttr(monoids),
                 },
                 regions=[Region(self.builder.block)],
             )
         )
+
+
+@dataclass
+class _Scans:
+    """The scans over one axis: the serial loops that carry them, and the state after a step."""
+
+    loops: Sequence[_Loop]
+    monoids: list[MonoidAttr] = field(default_factory=list[MonoidAttr])
+    state: list[SSAValue] = field(default_factory=list[SSAValue])
+
+    def carry(self, monoid: MonoidAttr, types: Sequence[Attribute]) -> Sequence[SSAValue] | None:
+        """Carry one more scan; its state before a step, None where there is no step but one."""
+        before: Sequence[SSAValue] | None = None
+        if self.loops:
+            self.monoids.append(monoid)
+        for loop in self.loops:
+            before = loop.carry(types)
+        return before
 
 
 @dataclass
@@ -101,6 +125,7 @@ class _Conversion:
     varies: value of loop form → the axes that it varies with.
     valid: ragged axis → whether the position in its latest loop is inside; what varies with it stands in that loop.
     parts: (axis, place of a factor) → its `tile.axis`.
+    scans: parallel loop of loop form → the scans over it.
     """
 
     kernel: KernelOp
@@ -110,6 +135,7 @@ class _Conversion:
     varies: dict[SSAValue, frozenset[str]] = field(default_factory=dict[SSAValue, frozenset[str]])
     valid: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
     parts: dict[tuple[str, int], SSAValue] = field(default_factory=dict[tuple[str, int], SSAValue])
+    scans: dict[Operation, _Scans] = field(default_factory=dict[Operation, "_Scans"])
 
     def run(self) -> None:
         block = self.kernel.body.block
@@ -163,6 +189,8 @@ class _Conversion:
                     self.parallel(builder, op)
                 elif isinstance(op, ReduceOp):
                     self.reduce(builder, op)
+                elif isinstance(op, ScanOp):
+                    self.define(op, self.scan(builder, op), self.axes_of(op.operands))
                 elif isinstance(op, LoadOp):
                     self.define(op, [self.load(builder, op)], self.axes_of(op.operands))
                 elif isinstance(op, StoreOp):
@@ -278,10 +306,27 @@ class _Conversion:
 
     def parallel(self, outer: TileBuilder, op: ForOp) -> None:
         loops = self.open_axis(outer, op)
+        scans = self.scans[op] = _Scans(loops)
         builders = [outer, *(loop.builder for loop in loops)]
         self.convert(builders[-1], op.body.block.ops)
-        for loop, around in zip(reversed(loops), reversed(builders[:-1]), strict=True):
-            loop.finish(around, None, (), ())
+        state: Sequence[SSAValue] = scans.state
+        for depth in reversed(range(len(loops))):
+            inits = loops[depth - 1].carried if depth else ()
+            state = loops[depth].finish(builders[depth], scans.monoids, inits, state).results
+
+    def scan(self, builder: TileBuilder, op: ScanOp) -> Sequence[SSAValue]:
+        """The state of the scan after this step, which the loops of its axis carry."""
+        values = [self.values[value] for value in op.inputs]
+        shape = joined_shape(values)
+        values = [builder.fit(value, shape) for value in values]
+        before = self.scans[op.loop].carry(op.monoid, [value.type for value in values])
+        if before is None:
+            elements = [element_of(value.type) for value in values]
+            numbers = op.monoid.monoid.identity(elements)
+            before = [builder.constant_like(n, value) for n, value in zip(numbers, values, strict=True)]
+        state = op.monoid.monoid.combine(builder, before, values)
+        self.scans[op.loop].state += state
+        return state
 
     def reduce(self, outer: TileBuilder, op: ReduceOp) -> None:
         reductions = _perfect_nest(op)
@@ -304,7 +349,7 @@ class _Conversion:
             state = op.monoid.monoid.combine(builder, loops[-1].carried, elements)
         for depth in reversed(range(len(loops))):
             around, inits = (loops[depth - 1].builder, loops[depth - 1].carried) if depth else (outer, ())
-            state = loops[depth].finish(around, monoid, inits, state).results
+            state = loops[depth].finish(around, [op.monoid], inits, state).results
 
         if dimensions := self.register_dimensions(axes):
             state = outer.reduce_axis(monoid, state, dimensions)

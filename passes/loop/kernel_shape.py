@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
-from ...dialects.loop import ForOp, ReduceOp
+from ...dialects.loop import ForOp, ReduceOp, ScanOp
 from ...dialects.types import byte_width, element_of
 from ...dialects.uop import AddOp, KernelOp, LoadOp, MulOp, StoreOp, SubOp, constant_value
 
@@ -50,18 +50,20 @@ class KernelShape:
 
     extents: axis → extent, in the order of the text, outermost first.
     parallel: axes of the outputs. reduced: axes that a reduction goes over; an axis may be both (softmax).
+    scanned: axes that a scan goes over; they are parallel, too.
     """
 
     extents: dict[str, int] = field(default_factory=dict[str, int])
     parallel: list[str] = field(default_factory=list[str])
     reduced: list[str] = field(default_factory=list[str])
+    scanned: list[str] = field(default_factory=list[str])
     loads: list[Access] = field(default_factory=list[Access])
     stores: list[Access] = field(default_factory=list[Access])
 
     @property
     def rows(self) -> list[str]:
-        """Parallel axes that nothing reduces."""
-        return [axis for axis in self.parallel if axis not in self.reduced]
+        """Parallel axes that nothing reduces or scans."""
+        return [axis for axis in self.parallel if axis not in self.reduced and axis not in self.scanned]
 
     @property
     def taps(self) -> list[str]:
@@ -102,6 +104,8 @@ def shape_of_kernel(kernel: KernelOp) -> KernelShape:
             if isinstance(op, LoadOp):
                 depends[op.result] = used
         elif op.results:
+            if isinstance(op, ScanOp) and (name := op.loop.axis.axis.data) not in shape.scanned:
+                shape.scanned.append(name)
             for result in op.results:
                 depends[result] = frozenset[str]().union(*(_axes(operand, depends) for operand in op.operands))
             forms[op.results[0]] = _linear(op, forms)

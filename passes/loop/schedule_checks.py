@@ -6,8 +6,8 @@ from math import prod
 
 from xdsl.ir import Operation
 
-from ...dialects.axes import THREAD_KINDS, WARP, AxisKind
-from ...dialects.loop import ForOp, ReduceOp, YieldOp
+from ...dialects.axes import SERIAL_KINDS, THREAD_KINDS, WARP, AxisKind
+from ...dialects.loop import ForOp, ReduceOp, ScanOp, YieldOp
 from ...dialects.schedule import Schedule
 from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, KernelOp, LoadOp, StoreOp
 from ...rewriting.diagnostics import PassError
@@ -15,7 +15,7 @@ from ...rewriting.diagnostics import PassError
 MAX_THREADS = 1024
 """Threads of one block, on every architecture since 2010."""
 
-_LOOP_FORM = (AluOp, BitcastOp, CastOp, ConstOp, LoadOp, StoreOp, ForOp, ReduceOp, YieldOp)
+_LOOP_FORM = (AluOp, BitcastOp, CastOp, ConstOp, LoadOp, StoreOp, ForOp, ReduceOp, ScanOp, YieldOp)
 
 
 def loops_of(kernel: KernelOp) -> list[ForOp | ReduceOp]:
@@ -71,6 +71,9 @@ def check_schedule(kernel: KernelOp) -> Schedule:
         if axis not in extents:
             names = ", ".join(extents) or "none"
             raise PassError(f"the schedule binds axis {axis}, but the kernel's axes are: {names}", kernel)
+    for op in kernel.body.walk():
+        if isinstance(op, ScanOp):
+            _check_scan(schedule, op)
     for loop in loops_of(kernel):
         _check_axis(schedule, loop, loop.axis.axis.data, loop.axis.extent.data)
     _check_threads(schedule, kernel)
@@ -98,6 +101,23 @@ def _check_axis(schedule: Schedule, loop: ForOp | ReduceOp, axis: str, extent: i
                 f"axis {axis} is reduced and bound to `{factor}`, but blocks do not combine their values",
                 loop,
                 "bind a reduced axis to loop, unroll, register, thread, warp and lane factors",
+            )
+
+
+def _check_scan(schedule: Schedule, op: ScanOp) -> None:
+    axis = op.loop.axis.axis.data
+    if op.parent_op() is not op.loop or not isinstance(op.loop, ForOp):
+        raise PassError(
+            f"a scan over axis {axis} stands in a loop inside of it, or in a reduction",
+            op,
+            "a scan is carried out by a loop over its axis that it stands in and that reduces nothing",
+        )
+    for factor in dict(schedule.axes).get(axis, ()):
+        if factor.kind not in SERIAL_KINDS and factor.extent > 1:
+            raise PassError(
+                f"axis {axis} is scanned and bound to `{factor}`, but one thread walks it in order",
+                op,
+                "bind a scanned axis to loop and unroll factors",
             )
 
 

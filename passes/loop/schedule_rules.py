@@ -12,12 +12,17 @@ from .schedule_parts import BLOCK_THREADS, Axes, Choice, ceil_div, factors_of, p
 WINDOW_TAPS = 32
 """Elements of a window whose loops are unrolled, and that one thread reduces however far windows are apart."""
 
+SCAN_THREADS = 64
+"""Threads of a block where each walks a whole axis: few, so that the blocks reach all multiprocessors."""
+
 REGISTER_ELEMENTS = 32
 """Elements of a row that one thread may hold in registers."""
 
 
 def choose(shape: KernelShape) -> Choice:
     """The default schedule of a kernel."""
+    if shape.scanned:
+        return _scan(shape)
     if not shape.reduced:
         return _elementwise(shape)
     product = product_axes(shape)
@@ -107,6 +112,22 @@ def _window_reduction(shape: KernelShape) -> Choice:
     if prod(shape.extents[axis] for axis in shape.taps) <= WINDOW_TAPS:
         axes |= {axis: factors_of((shape.extents[axis], AxisKind.UNROLL)) for axis in shape.taps}
     return Choice(schedule_of(shape, axes), f"windows: one a thread, {BLOCK_THREADS // left} threads a block")
+
+
+# Scans.
+
+
+def _scan(shape: KernelShape) -> Choice:
+    """One thread walks the scanned axis in order; neighbouring threads take neighbours along the other axes."""
+    axes: Axes = {axis: factors_of((max(1, shape.extents[axis]), AxisKind.LOOP)) for axis in shape.scanned}
+    threads = 1
+    for axis in reversed(shape.rows):
+        extent = max(1, shape.extents[axis])
+        count = min(SCAN_THREADS // threads, power_of_two_above(extent))
+        axes[axis] = factors_of((ceil_div(extent, count), AxisKind.BLOCK), (count, AxisKind.THREAD))
+        threads *= count
+    walked = ", ".join(shape.scanned)
+    return Choice(schedule_of(shape, axes), f"scan along {walked}, one step after the other: {threads} threads a block")
 
 
 # Reductions of rows that lie in memory one element after the other.

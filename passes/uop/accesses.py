@@ -25,6 +25,7 @@ from ...dialects.uop import (
     PermuteOp,
     ReduceAxisOp,
     ReshapeOp,
+    ScanAxisOp,
     ShrinkOp,
     WindowOp,
 )
@@ -62,6 +63,18 @@ class CrowdedError(Exception):
         self.op = op
 
 
+class UnorderedScanError(PassError):
+    """A scan is read elsewhere than at the steps of a range: its range form has no element for that."""
+
+    def __init__(self, op: Operation):
+        super().__init__(
+            f"{op.name} is read elsewhere than at one step of its axis after the other",
+            op,
+            "end its kernel at the scan, and read what it writes in another one: uop-partition does",
+        )
+        self.scan = op
+
+
 class Accesses:
     """The accesses to the values of a kernel's ops.
 
@@ -86,7 +99,7 @@ class Accesses:
         self.operands: dict[tuple[Operation, Access], tuple[Access, ...]] = {}
         """At what place each operand of an op is read for one access to its results."""
         self.bound: dict[tuple[Operation, Access], tuple[int, ...]] = {}
-        """The ranges that a reduction goes over."""
+        """The ranges that a reduction or a scan goes over."""
         self.padding: dict[tuple[Operation, Access], tuple[Condition, ...]] = {}
         """Where a pad, for an access, has an element of its input, as far as that is not certain."""
         self.roots: list[Access] = []
@@ -131,7 +144,7 @@ class Accesses:
         assert isinstance(op, Operation)
         known = self.of.setdefault(op, {})
         known[access] = None
-        if self._limit is not None and len(known) > self._limit and isinstance(op, AluOp | ReduceAxisOp):
+        if self._limit is not None and len(known) > self._limit and isinstance(op, AluOp | ReduceAxisOp | ScanAxisOp):
             raise CrowdedError(op)
 
     def place(self, access: Access, indices: Iterable[Index]) -> Access:
@@ -266,6 +279,21 @@ def _reduce(plan: Accesses, op: ReduceAxisOp, access: Access) -> tuple[Access, .
     return (plan.place(_without_zero(access), indices),) * len(op.operands)
 
 
+def _scan(plan: Accesses, op: ScanAxisOp, access: Access) -> tuple[Access, ...]:
+    """The inputs at the same place. They are needed at all steps before too, so nothing else may depend on the step."""
+    axis = op.axis.value.data
+    extent = shape_of(op.operands[0].type)[axis]
+    bound: tuple[int, ...] = ()
+    if extent != 1:
+        number = plan.algebra.as_range(access.indices[axis])
+        others = (*access.indices[:axis], *access.indices[axis + 1 :], *(c.value for c in access.valid))
+        if number is None or plan.algebra.extents[number] != extent or number in plan.algebra.ranges_of(others):
+            raise UnorderedScanError(op)
+        bound = (number,)
+    plan.bound[op, access] = bound
+    return (_without_zero(access),) * len(op.operands)
+
+
 def _gather(plan: Accesses, op: GatherOp, access: Access) -> tuple[Access, ...]:
     axis = op.axis.value.data
     chooser = _without_zero(access)
@@ -292,5 +320,6 @@ _VISITS: dict[type[Operation], Callable[..., tuple[Access, ...]]] = {
     FlipOp: _flip,
     PadOp: _pad,
     ReduceAxisOp: _reduce,
+    ScanAxisOp: _scan,
     GatherOp: _gather,
 }

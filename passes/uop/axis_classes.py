@@ -18,6 +18,7 @@ from ...dialects.uop import (
     PermuteOp,
     ReduceAxisOp,
     ReshapeOp,
+    ScanAxisOp,
     ShrinkOp,
     WindowOp,
 )
@@ -27,7 +28,7 @@ class AxisPairs:
     """Which dimensions each op makes one logical axis of; kept per op, for the many kernels that a search looks at.
 
     Dimensions go together when an element of one is computed from the element of the other at the same index:
-    through ALU ops, casts, `expand` (kept dimensions), `permute`, `reduce_axis` (kept dimensions), `reshape`
+    through ALU ops, casts, scans, `expand` (kept dimensions), `permute`, `reduce_axis` (kept dimensions), `reshape`
     that only adds or drops axes of extent 1, and the axes that pad, shrink and flip leave as they are.
     Dimensions of extent 1 have no axis. A dimension is a number here: of its value, plus its place.
     """
@@ -72,12 +73,13 @@ class AxisPairs:
             if [n for _, n in source] == [n for _, n in target]:
                 for (d, _), (e, _) in zip(source, target, strict=True):
                     yield self.dimension(op.input, d), self.dimension(op.result, e)
-        elif isinstance(op, ReduceAxisOp):
+        elif isinstance(op, ReduceAxisOp | ScanAxisOp):
             first = op.operands[0]
             for operand in op.operands[1:]:
                 yield from self._equal(operand, first)
+            reduced = op.axis_list() if isinstance(op, ReduceAxisOp) else ()
             for result in op.results:
-                yield from self._equal(first, result, skip=op.axis_list())
+                yield from self._equal(first, result, skip=reduced)
         elif isinstance(op, WindowOp):
             for d, n in enumerate(shape_of(op.input.type)):
                 if d != op.place and n != 1:

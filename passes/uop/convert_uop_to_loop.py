@@ -12,7 +12,7 @@ from xdsl.passes import ModulePass
 
 from ...dialects import loop
 from ...dialects.axes import AxisAttr, AxisKind
-from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, KernelOp, LoadOp, RangeOp, ReduceOp, StoreOp
+from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, KernelOp, LoadOp, RangeOp, ReduceOp, ScanOp, StoreOp
 from ...rewriting.diagnostics import PassError
 
 Ranges = frozenset[SSAValue]
@@ -23,17 +23,18 @@ class ConvertUOpToLoopPass(ModulePass):
     """Range form → loop form: the nest that the uses of the ranges imply.
 
     - Each store stands in a nest of `loop.for … parallel` over the ranges that it depends on, in the order of
-      its indices; but ranges that a reduction of the kernel binds go innermost. (For a softmax over rows
-      out[i, j] that is j outside, i inside: the reductions over i are done once for each j.) Stores with the
+      its indices; but ranges that a reduction or scan of the kernel goes over go innermost. (For a softmax over
+      rows out[i, j] that is j outside, i inside: the reductions over i are done once for each j.) Stores with the
       same outer loops share them.
     - `uop.reduce` becomes one `loop.reduce` for each of its ranges, nested in their order.
+    - `uop.scan` becomes a `loop.scan` in the loop that it goes over.
     - Every op and every reduction stands in the innermost loop that it depends on, and no deeper. What several
       phases use that walk one range (softmax: x − maximum in the sum and in the store) is computed in each
       phase, its loads too.
 
     A kernel computes one thing where its uses need it, once in each loop; nothing that no store needs is kept.
     Leaves alone: kernels that are not in range form. Refused: ops that do not belong in it, such as a loop
-    beside ranges.
+    beside ranges; a scan that some other loop stands inside of, as that of a scan over another range.
     """
 
     name = "convert-uop-to-loop"
@@ -44,7 +45,7 @@ class ConvertUOpToLoopPass(ModulePass):
                 _Conversion(kernel).run()
 
 
-_RANGE_FORM = (AluOp, CastOp, BitcastOp, ConstOp, RangeOp, LoadOp, ReduceOp, StoreOp)
+_RANGE_FORM = (AluOp, CastOp, BitcastOp, ConstOp, RangeOp, LoadOp, ReduceOp, ScanOp, StoreOp)
 
 
 def _is_range_form(kernel: KernelOp) -> bool:
@@ -86,14 +87,17 @@ class _Conversion:
         self.old = kernel.body.block
         self.order = {op: number for number, op in enumerate(self.old.ops)}
         self.ranges: dict[SSAValue, Ranges] = {argument: frozenset() for argument in self.old.args}
-        self.bound: set[SSAValue] = set()
+        self.walked: set[SSAValue] = set()
+        """The ranges that reductions and scans go over."""
         for op in self.old.ops:
             ranges = self.ranges_of(op.operands)
             if isinstance(op, RangeOp):
                 ranges = frozenset((op.result,))
             elif isinstance(op, ReduceOp):
                 ranges -= frozenset(op.over)
-                self.bound.update(op.over)
+                self.walked.update(op.over)
+            elif isinstance(op, ScanOp):
+                self.walked.update(op.over)
             self.ranges.update((result, ranges) for result in op.results)
 
     def ranges_of(self, values: Iterable[SSAValue]) -> Ranges:
@@ -124,14 +128,14 @@ class _Conversion:
         self.kernel.add_region(Region(block))
 
     def loop_order(self, store: StoreOp) -> list[SSAValue]:
-        """The loops around a store, outermost first: in the order of its indices, what a reduction binds innermost."""
+        """The loops around a store, outermost first: in the order of its indices, what is walked innermost."""
         by_index = dict.fromkeys(
             range
             for index in store.indices
             for range in sorted(self.ranges[index], key=lambda range: self.order[range.owner])  # pyright: ignore[reportArgumentType]
         )
         others = sorted(self.ranges_of(store.operands), key=lambda range: self.order[range.owner])  # pyright: ignore[reportArgumentType]
-        return sorted(dict.fromkeys((*by_index, *others)), key=lambda range: range in self.bound)
+        return sorted(dict.fromkeys((*by_index, *others)), key=lambda range: range in self.walked)
 
     def open(self, stack: list[_Scope], range: SSAValue, store: StoreOp) -> None:
         """Open a parallel loop inside the innermost scope."""
@@ -183,8 +187,17 @@ class _Conversion:
                 self.place(op, stack[depth], stack)
 
     def place(self, op: Operation, scope: _Scope, stack: Sequence[_Scope]) -> None:
-        """Copy an op whose operands are there into a scope."""
-        copy = type(op).create(  # pyright: ignore[reportUnknownMemberType]
+        """Copy an op whose operands are there into a scope; a scan becomes one over the scope's loop."""
+        if isinstance(op, ScanOp) and scope.range is not op.over[0]:
+            assert scope.range is not None
+            raise PassError(
+                f"uop.scan over {_axis(op.over[0]).axis.data} depends on {_axis(scope.range).axis.data}, whose loop is"
+                " inside",
+                op,
+                "a scan goes over the innermost loop that it depends on: give this one its own kernel",
+            )
+        cls = loop.ScanOp if isinstance(op, ScanOp) else type(op)
+        copy = cls.create(  # pyright: ignore[reportUnknownMemberType]
             operands=[self.value(operand, stack) for operand in op.operands],
             result_types=[result.type for result in op.results],
             properties=op.properties,

@@ -15,13 +15,12 @@ from ...dialects.uop import (
     ExpandOp,
     GatherOp,
     PermuteOp,
-    ReduceAxisOp,
     ReshapeOp,
     ShrinkOp,
 )
 from ...rewriting.diagnostics import emit_remark
 from .axis_classes import AxisPairs
-from .fusion_limits import Cone, Violation, byte_count, find_violation
+from .fusion_limits import Combination, Cone, Violation, byte_count, find_violation
 from .post_dominators import PostDominators
 
 
@@ -30,11 +29,11 @@ class Fusion:
 
     It starts with the function's outputs and only grows:
 
-    1. For each reduction, in order, the kernel that ends furthest behind it and breaks no criterion
-       (fusion_limits.py): epilogues join what they follow. It ends on a reduction, ALU op or cast, then a
+    1. For each reduction and scan, in order, the kernel that ends furthest behind it and breaks no criterion
+       (fusion_limits.py): epilogues join what they follow. It ends on a reduction, scan, ALU op or cast, then a
        permute or reshape that is the only use, so that the buffer has the layout that its reader wants.
     2. What breaks a criterion in the kernel of an output is cut.
-    3. A reduction that two kernels need is materialised. So is another value that they need, when its n kernels
+    3. A reduction or scan that two kernels need is materialised. So is another value that they need, when its n kernels
        would read more bytes to compute it again than to write it once and read it n times; what a kernel reads
        anyway does not count.
 
@@ -60,7 +59,7 @@ class Fusion:
             if isinstance(source := source_of_view(value).owner, Operation):
                 self.materialised.add(source)
         for op in self.ops:
-            if isinstance(op, ReduceAxisOp) and not self._kernels_of.get(op):
+            if isinstance(op, Combination) and not self._kernels_of.get(op):
                 self._fuse_forward(op)
         for op in sorted(self.materialised, key=self.position.__getitem__):
             self._settle(op)
@@ -110,7 +109,7 @@ class Fusion:
                 break
             if isinstance(later, ExpandOp):
                 repeated = True
-            elif isinstance(later, AluOp | CastOp | BitcastOp | ReduceAxisOp):
+            elif isinstance(later, AluOp | CastOp | BitcastOp | Combination):
                 # What only changes repeated elements is no end: nothing yet says that they share an axis with others.
                 repeated = repeated and sum(not _is_constant(value) for value in later.operands) == 1
                 if not repeated:
@@ -135,7 +134,7 @@ class Fusion:
         return end
 
     def _fuse_forward(self, reduction: Operation) -> None:
-        """Settle the kernel of a reduction that is in none yet."""
+        """Settle the kernel of a reduction or scan that is in none yet."""
         end, reason = self._furthest(reduction)
         if end not in self.materialised:
             end = self._materialise(end)
@@ -179,7 +178,7 @@ class Fusion:
 
     def _end_of_cut(self, op: Operation, cone: Cone) -> Operation:
         """Where the new kernel that computes `op` ends, inside of the one that is cut."""
-        end = self._furthest(op)[0] if isinstance(op, ReduceAxisOp) else self._with_layout(op)
+        end = self._furthest(op)[0] if isinstance(op, Combination) else self._with_layout(op)
         return end if end in cone.ops[:-1] else op
 
     def _find_repeated(self, cone: Cone) -> Violation | None:
@@ -193,7 +192,7 @@ class Fusion:
             if not kernels:
                 continue
             count = len(kernels) + 1
-            if isinstance(op, ReduceAxisOp):
+            if isinstance(op, Combination):
                 return Violation(op, f"is needed by {count} kernels")
             if found is not None and found.op not in {value.owner for value in op.operands}:
                 return found

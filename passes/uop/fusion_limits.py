@@ -12,6 +12,9 @@ One reduction space
     All reductions of a kernel depend on the same ranges and go over the same ranges (maximum and sum of a softmax,
     mean and variance of a norm). Where they differ, one that feeds another is cut; of two that do not feed each
     other, the one with the smaller result.
+Scans
+    A scan walks its axis: all of a kernel depend on the same ranges and go over the same one, there is no reduction
+    beside them, and each is read at one step of its axis after the other.
 Contractions
     A contraction is a reduction whose elements combine values none of which depends on the whole space: a matrix
     product. It is the only reduction of its kernel, and its result is indexed by whole ranges, so that it can be
@@ -32,13 +35,16 @@ from math import prod
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects.types import byte_width, element_count, element_of, shape_of
-from ...dialects.uop import AluOp, ConstOp, GatherOp, IotaOp, MovementOp, ReduceAxisOp
-from .accesses import Access, Accesses, CrowdedError
+from ...dialects.uop import AluOp, ConstOp, GatherOp, IotaOp, MovementOp, ReduceAxisOp, ScanAxisOp
+from .accesses import Access, Accesses, CrowdedError, UnorderedScanError
 from .axis_classes import AxisPairs
 from .index_algebra import ZERO
 
 RECOMPUTATION = 1.5
 """How often a reduction may be computed for each of its elements: a bit more than once, for padding of the result."""
+
+Combination = ReduceAxisOp | ScanAxisOp
+"""Ops that combine elements: what is dear to compute twice."""
 
 PLACES = 16
 
@@ -80,12 +86,17 @@ class Violation:
 
 @dataclass(frozen=True)
 class _Reduction:
-    """One access to a reduction: the ranges that it depends on and goes over."""
+    """One access to a reduction or a scan: the ranges that its result depends on, and those that it goes over."""
 
-    op: ReduceAxisOp
+    op: Combination
     access: Access
     dependent: frozenset[int]
     over: frozenset[int]
+
+    @property
+    def bound(self) -> frozenset[int]:
+        """The ranges that it goes over and its result does not depend on."""
+        return self.over - self.dependent
 
     @property
     def space(self) -> tuple[frozenset[int], frozenset[int]]:
@@ -106,10 +117,12 @@ def find_violation(cone: Cone, pairs: AxisPairs | None = None) -> Violation | No
         plan = Accesses(cone.ops, cone.roots, cone.leaves, PLACES, pairs)
     except CrowdedError as error:
         return Violation(error.op, f"would be computed at more than {PLACES} places for each element of the result")
+    except UnorderedScanError as error:
+        return Violation(error.scan, "would be read elsewhere than at one step of its axis after the other")
     reductions = [
         _Reduction(op, access, plan.algebra.ranges_of(access.indices), frozenset(plan.bound[op, access]))
         for op in cone.ops
-        if isinstance(op, ReduceAxisOp)
+        if isinstance(op, Combination)
         for access in plan.of.get(op, ())
     ]
     if not reductions:
@@ -138,11 +151,12 @@ def _size(plan: Accesses, ranges: Iterable[int]) -> int:
 
 def _find_recomputation(plan: Accesses, reductions: Sequence[_Reduction]) -> Violation | None:
     parallel = frozenset[int]().union(*(plan.algebra.ranges_of(access.indices) for access in plan.roots))
-    times: dict[ReduceAxisOp, float] = {}
+    times: dict[Combination, float] = {}
     for reduction in reductions:
-        steps = _size(plan, parallel - reduction.over)
-        elements = min(element_count(shape_of(reduction.op.results[0].type)), _size(plan, reduction.dependent))
-        times[reduction.op] = times.get(reduction.op, 0) + steps / max(elements, 1)
+        steps = _size(plan, parallel - reduction.bound)
+        count = prod(max(extent, 1) for extent in shape_of(reduction.op.results[0].type))
+        elements = min(count, _size(plan, reduction.dependent))
+        times[reduction.op] = times.get(reduction.op, 0) + steps / elements
     for op, count in times.items():
         if count > RECOMPUTATION:
             return Violation(op, f"would be computed {count:.4g} times for each of its elements")
@@ -158,14 +172,21 @@ def _find_second_space(cone: Cone, reductions: Sequence[_Reduction]) -> Violatio
         owners = [value.owner for value in op.operands if value not in cone.leaves]
         sets = [upstream[owner] | {owner} if owner in space else upstream[owner] for owner in owners]
         upstream[op] = frozenset[Operation | Block]().union(*sets)
-        if isinstance(op, ReduceAxisOp):
+        if isinstance(op, Combination):
             for other in space:
                 if other in upstream[op] and space[other] != space[op]:
-                    return Violation(other, f"feeds a {op.monoid.data} over other axes")
+                    return Violation(other, f"feeds a {_kind(op, other)}")
     first, *rest = space
     other = next(op for op in rest if space[op] != space[first])
     smaller = min((first, other), key=lambda op: sum(map(byte_count, op.results)))
-    return Violation(smaller, "stands beside a reduction over other axes")
+    return Violation(smaller, f"stands beside a {_kind(other if smaller is first else first, smaller)}")
+
+
+def _kind(op: Combination, other: Combination) -> str:
+    """What `op` is, and how it differs from `other`."""
+    if isinstance(op, ScanAxisOp) is not isinstance(other, ScanAxisOp):
+        return "scan" if isinstance(op, ScanAxisOp) else f"{op.monoid.data} over an axis"
+    return f"{op.monoid.data} over other axes"
 
 
 def _find_untiled_contraction(cone: Cone, plan: Accesses, reductions: Sequence[_Reduction]) -> Violation | None:
@@ -184,11 +205,13 @@ def _find_untiled_contraction(cone: Cone, plan: Accesses, reductions: Sequence[_
 
 def _is_contraction(cone: Cone, plan: Accesses, reduction: _Reduction) -> bool:
     """Whether no source of the elements depends on the whole space; sources are loads, iotas and other reductions."""
+    if isinstance(reduction.op, ScanAxisOp):
+        return False
     whole = reduction.dependent | reduction.over
     sources = 0
     for value, access in _elements(plan, reduction):
         op = value.owner
-        if value in cone.leaves or isinstance(op, IotaOp | ReduceAxisOp):
+        if value in cone.leaves or isinstance(op, IotaOp | Combination):
             sources += 1
             if plan.algebra.ranges_of(access.indices) == whole:
                 return False
@@ -206,7 +229,7 @@ def _elements(plan: Accesses, reduction: _Reduction) -> Iterable[tuple[SSAValue,
         seen.add(place)
         yield place
         op = place[0].owner
-        if isinstance(op, Operation) and not isinstance(op, ReduceAxisOp) and (op, place[1]) in plan.operands:
+        if isinstance(op, Operation) and not isinstance(op, Combination) and (op, place[1]) in plan.operands:
             pending.extend(zip(op.operands, plan.operands[op, place[1]], strict=True))
 
 

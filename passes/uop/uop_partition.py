@@ -23,7 +23,7 @@ from ...dialects.uop import (
     MovementOp,
     ReduceAxisOp,
     ReshapeOp,
-    ScanOp,
+    ScanAxisOp,
     ScatterOp,
     YieldOp,
 )
@@ -47,8 +47,8 @@ class UOpPartitionPass(ModulePass):
 
     Kernels @f_0, @f_1, … stand before the function @f, in the order of their launches. A kernel's inputs are in
     the order of the function's arguments, then of the launches. Dead ops are dropped. Leaves alone: functions
-    that hold nothing but launches, reshapes and a return. Refused: `uop.scan` and `uop.scatter`, ops of other
-    dialects, functions that return scalars.
+    that hold nothing but launches, reshapes and a return. Refused: `uop.scatter`, ops of other dialects,
+    functions that return scalars.
     """
 
     name = "uop-partition"
@@ -68,7 +68,7 @@ def _is_program(function: FuncOp) -> bool:
     )
 
 
-_SUPPORTED = (AluOp, CastOp, BitcastOp, ConstOp, MovementOp, IotaOp, ReduceAxisOp, GatherOp)
+_SUPPORTED = (AluOp, CastOp, BitcastOp, ConstOp, MovementOp, IotaOp, ReduceAxisOp, ScanAxisOp, GatherOp)
 
 
 def _check(function: FuncOp) -> None:
@@ -82,8 +82,6 @@ def _check(function: FuncOp) -> None:
                     )
         elif isinstance(op, ScatterOp):
             raise PassError("uop.scatter cannot stand in a kernel", op, "uop-expand-scatter makes reductions of it")
-        elif isinstance(op, ScanOp):
-            raise PassError(f"{op.name} is not supported yet", op, "no kernel can compute it; compute it outside")
         elif not isinstance(op, _SUPPORTED):
             raise PassError(f"{op.name} is no tensor op of uop", op, "convert-torch-to-uop makes them")
 

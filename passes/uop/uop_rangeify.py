@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ArrayAttr, LocationAttr, MemRefType, ModuleOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
+from ...dialects.monoids import MonoidAttr
 from ...dialects.syntax import segment_sizes
 from ...dialects.types import element_of, index, shape_of
 from ...dialects.uop import (
@@ -25,6 +26,8 @@ from ...dialects.uop import (
     RangeOp,
     ReduceAxisOp,
     ReduceOp,
+    ScanAxisOp,
+    ScanOp,
     StoreOp,
 )
 from ...rewriting.builder import Builder
@@ -43,13 +46,15 @@ class UOpRangeifyPass(ModulePass):
     - A reduction binds the ranges that it goes over. One range serves all phases that walk the same logical
       axis (softmax: the maximum, the sum and the store), unless it is in use around the reduction. Dimensions
       of extent 1 have index 0.
+    - A scan goes over the range at which its result is read.
     - A value that is used at two places (index tuples) is computed at both; a place is computed once.
     - Padding becomes a mask where it pads an input of the kernel, and `where(inside, value, 0)` where it pads a
       computed value, whose loads are then masked as far as they would leave their buffers.
     - A gather reads where its index lies inside the buffer, and gives 0 elsewhere.
 
     Ranges are named i, j, l, m, … in the order of the results' dimensions, those of reductions only k, k1, k2, ….
-    Leaves alone: kernels that are not in tensor form. Refused: `uop.scan`, `uop.scatter`.
+    Leaves alone: kernels that are not in tensor form. Refused: `uop.scatter`, and a scan that is read elsewhere than
+    at the steps of a range.
     """
 
     name = "uop-rangeify"
@@ -152,7 +157,9 @@ class _Rangeify:
         if isinstance(op, BitcastOp):
             return self.builder.pure(BitcastOp, inputs, (element_of(op.result.type),)).results
         if isinstance(op, ReduceAxisOp):
-            return self.reduce(op, inputs, self.plan.bound[op, access])
+            return self.combine(ReduceOp, op.monoid, inputs, self.plan.bound[op, access])
+        if isinstance(op, ScanAxisOp):
+            return self.combine(ScanOp, op.monoid, inputs, self.plan.bound[op, access])
         if isinstance(op, PadOp):
             return (self.pad(op, access, inputs[0]),)
         return inputs[:1]  # the other movement ops, and gather: the element is the input's at its place
@@ -169,14 +176,16 @@ class _Rangeify:
             {"operandSegmentSizes": segment_sizes(1, len(indices), len(masks))},
         ).result
 
-    def reduce(self, op: ReduceAxisOp, inputs: Sequence[SSAValue], bound: Sequence[int]) -> Sequence[SSAValue]:
+    def combine(
+        self, cls: type[ReduceOp | ScanOp], monoid: MonoidAttr, inputs: Sequence[SSAValue], bound: Sequence[int]
+    ) -> Sequence[SSAValue]:
         if not bound:
             return inputs  # one element
         return self.builder.pure(
-            ReduceOp,
+            cls,
             (*inputs, *(self.range(number, self.bound_names) for number in bound)),
             [value.type for value in inputs],
-            {"monoid": op.monoid, "operandSegmentSizes": segment_sizes(len(inputs), len(bound))},
+            {"monoid": monoid, "operandSegmentSizes": segment_sizes(len(inputs), len(bound))},
         ).results
 
     def pad(self, op: PadOp, access: Access, value: SSAValue) -> SSAValue:

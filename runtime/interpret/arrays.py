@@ -136,6 +136,26 @@ def fold(monoid: Monoid, elements: Sequence[Attribute], arrays: Sequence[Array],
     return arrays
 
 
+def scan(monoid: Monoid, elements: Sequence[Attribute], arrays: Sequence[Array], dimension: int) -> list[Array]:
+    """Running combinations along one dimension, each of which begins with the identity (a sum at +0).
+
+    The distance between what is combined doubles: Hillis and Steele, "Data parallel algorithms" (1986).
+    """
+    count = arrays[0].shape[dimension]
+    identities = [constant(value, element) for value, element in zip(monoid.identity(elements), elements, strict=True)]
+    arrays = combine(monoid, elements, identities, arrays)
+
+    def part(start: int, stop: int) -> list[Array]:
+        return [a[(slice(None),) * dimension + (slice(start, stop),)] for a in arrays]
+
+    distance = 1
+    while distance < count:
+        further = combine(monoid, elements, part(0, count - distance), part(distance, count))
+        arrays = [np.concatenate(pair, dimension) for pair in zip(part(0, distance), further, strict=True)]
+        distance *= 2
+    return arrays
+
+
 def same_bits(x: Array, y: Array) -> Array:
     """Where two arrays of one element type hold the same bits (NaN equals itself, 0 differs from −0)."""
     if x.dtype == np.bool_:

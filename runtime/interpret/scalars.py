@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects import loop
-from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, KernelOp, LoadOp, RangeOp, ReduceOp, StoreOp
-from .arrays import Array, ExecutionError, NotExecutableError, alu, bitcast_array, cast_array, constant, fold, same_bits
+from ...dialects.monoids import Monoid
+from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, KernelOp, LoadOp, RangeOp, ReduceOp, ScanOp, StoreOp
+from .arrays import (
+    Array,
+    ExecutionError,
+    NotExecutableError,
+    alu,
+    bitcast_array,
+    cast_array,
+    constant,
+    fold,
+    same_bits,
+    scan,
+)
 from .buffers import check_buffers, check_written
 
 
@@ -80,13 +92,16 @@ class ScalarInterpreter:
         if isinstance(op, ReduceOp):
             inputs = [self.values[value] for value in op.inputs]
             for range in op.over:
-                assert isinstance(range.owner, RangeOp)
-                inputs = self.fold(op, inputs, self.dimensions[range], range.owner.extent)
+                inputs = self.combine(fold, op, inputs, self.dimensions[range], _extent(range))
             return inputs
+        if isinstance(op, ScanOp | loop.ScanOp):
+            (over,) = op.over
+            inputs = [self.values[value] for value in op.inputs]
+            return self.combine(scan, op, inputs, self.dimensions[over], _extent(over))
         if isinstance(op, loop.ReduceOp):
             dimension = self.enter(op)
             inputs = [self.values[value] for value in op.yielded]
-            return self.fold(op, inputs, dimension, op.axis.extent.data)
+            return self.combine(fold, op, inputs, dimension, op.axis.extent.data)
         raise NotExecutableError(f"{op.name} is not defined in range form and loop form", op)
 
     def enter(self, op: loop.ForOp | loop.ReduceOp) -> int:
@@ -94,18 +109,27 @@ class ScalarInterpreter:
         if op.results and isinstance(op, loop.ForOp):
             raise NotExecutableError("a loop that carries state is not defined in loop form", op)
         dimension = self.level
+        self.dimensions[op.index] = dimension
         self.values[op.index] = self.walk(dimension, op.axis.extent.data)
         self.level += 1
         self.run(op.body.block.ops)
         self.level -= 1
         return dimension
 
-    def fold(self, op: ReduceOp | loop.ReduceOp, inputs: Sequence[Array], dimension: int, extent: int) -> list[Array]:
+    def combine(
+        self,
+        how: Callable[[Monoid, Sequence[Attribute], Sequence[Array], int], list[Array]],
+        op: ReduceOp | ScanOp | loop.ReduceOp | loop.ScanOp,
+        inputs: Sequence[Array],
+        dimension: int,
+        extent: int,
+    ) -> list[Array]:
+        """`fold` or `scan` of inputs that need not vary along the dimension."""
         arrays = list(np.broadcast_arrays(*inputs))
         shape = list(arrays[0].shape)
         shape[dimension] = extent
         elements = [result.type for result in op.results]
-        return fold(op.monoid.monoid, elements, [np.broadcast_to(array, shape) for array in arrays], dimension)
+        return how(op.monoid.monoid, elements, [np.broadcast_to(array, shape) for array in arrays], dimension)
 
     def access(self, op: LoadOp | StoreOp) -> tuple[Array, list[Array], Array | None]:
         """The buffer, an index for each of its dimensions, and the mask; raises where an allowed index is outside."""
@@ -149,6 +173,13 @@ class ScalarInterpreter:
         written[where] = True
         if not same_bits(buffer[where], values if places else values.reshape(())).all():
             raise ExecutionError("uop.store writes different values to one element", op)
+
+
+def _extent(value: SSAValue) -> int:
+    """The extent of a range, or of the loop whose index this is."""
+    op = value.owner if isinstance(value.owner, Operation) else value.owner.parent_op()
+    assert isinstance(op, RangeOp | loop.ForOp | loop.ReduceOp)
+    return op.axis.extent.data
 
 
 def _depth(kernel: KernelOp) -> int:

@@ -28,13 +28,13 @@ from ...dialects.uop import (
     PermuteOp,
     ReduceAxisOp,
     ReshapeOp,
-    ScanOp,
+    ScanAxisOp,
     ScatterOp,
     ShrinkOp,
     WindowOp,
     YieldOp,
 )
-from .arrays import Array, ExecutionError, NotExecutableError, alu, bitcast_array, cast_array, combine, constant, fold
+from .arrays import Array, ExecutionError, NotExecutableError, alu, bitcast_array, cast_array, constant, fold, scan
 from .noise import current_noise
 
 
@@ -159,7 +159,7 @@ _UFUNCS: Mapping[str, np.ufunc] = {
 """Monoids that numpy has."""
 
 
-def _numpy_reduces(op: ReduceAxisOp | ScanOp) -> bool:
+def _numpy_reduces(op: ReduceAxisOp) -> bool:
     """Whether numpy combines these elements as they are: it rounds f16 in its own way, has no bf16, and no noise."""
     element = element_of(op.operands[0].type)
     return current_noise() is None and op.monoid.data in _UFUNCS and type_name(element) not in ("f16", "bf16")
@@ -189,20 +189,9 @@ def _reduced(ufunc: np.ufunc, array: Array, axes: tuple[int, ...], identity: Arr
     return ufunc.reduce(rows, axis=-1, dtype=array.dtype).reshape(shape)
 
 
-def _scan(op: ScanOp, operands: Sequence[Array]) -> list[Array]:
-    axis = op.axis.value.data
+def _scan_axis(op: ScanAxisOp, operands: Sequence[Array]) -> list[Array]:
     elements = [element_of(value.type) for value in op.operands]
-    if _numpy_reduces(op):
-        with np.errstate(all="ignore"):
-            return [_UFUNCS[op.monoid.data].accumulate(operands[0], axis=axis, dtype=operands[0].dtype)]
-    arrays = [np.moveaxis(array, axis, 0) for array in operands]
-    steps: list[list[Array]] = []
-    for place in range(len(arrays[0])):
-        step = [array[place] for array in arrays]
-        steps.append(combine(op.monoid.monoid, elements, steps[-1], step) if steps else step)
-    if not steps:
-        return list(operands)
-    return [np.stack(parts, axis) for parts in zip(*steps, strict=True)]
+    return scan(op.monoid.monoid, elements, operands, op.axis.value.data)
 
 
 def _gather(op: GatherOp, operands: Sequence[Array]) -> list[Array]:
@@ -260,7 +249,7 @@ _HANDLERS: Mapping[type[Operation], Callable[[Any, Sequence[Array]], list[Array]
     FlipOp: _flip,
     IotaOp: _iota,
     ReduceAxisOp: _reduce_axis,
-    ScanOp: _scan,
+    ScanAxisOp: _scan_axis,
     GatherOp: _gather,
     ScatterOp: _scatter,
     LaunchOp: _launch,

@@ -126,6 +126,9 @@ def kernel_texts() -> dict[str, str]:
                 texts[f"{monoid} of {name}, {type}"] = _reduction(type, monoid, lines, over)
             texts[f"{monoid} along an expanded axis, {type}"] = _expanded(type, monoid)
             texts[f"{monoid} in a loop, {type}"] = _loop(type, monoid)
+            for extent in (0, 1, 6):
+                texts[f"scan {monoid} of an invariant in {extent} steps, {type}"] = _scan(type, monoid, extent)
+                texts[f"scan {monoid} along {extent} elements, {type}"] = _scan_axis(type, monoid, extent)
         for mask in ("true", "false"):
             texts[f"accesses under {mask}, {type}"] = _accesses(type, mask)
             texts[f"tile accesses under {mask}, {type}"] = _tile_accesses(type, mask)
@@ -303,6 +306,25 @@ uop.kernel @k(%out: memref<4x{type}>, %y: memref<4x{type}>) {{
     }}
     uop.store %r, %out[%i] : memref<4x{type}>
   }}
+}}"""
+
+
+def _scan(type: str, monoid: str, extent: int) -> str:
+    return f"""
+uop.kernel @k(%out: memref<4x{extent}x{type}>, %y: memref<4x{type}>) {{
+  %i = uop.range i = 4
+  %j = uop.range j = {extent}
+  %e = uop.load %y[%i] : memref<4x{type}>
+  %r = uop.scan {monoid} %e over %j : {type}
+  uop.store %r, %out[%i, %j] : memref<4x{extent}x{type}>
+}}"""
+
+
+def _scan_axis(type: str, monoid: str, extent: int) -> str:
+    return f"""
+uop.kernel @k(%x: tensor<{extent}x4x{type}>) -> (tensor<{extent}x4x{type}>) {{
+  %0 = uop.scan_axis {monoid} %x axis 0 : tensor<{extent}x4x{type}>
+  uop.yield %0 : tensor<{extent}x4x{type}>
 }}"""
 
 

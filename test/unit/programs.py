@@ -34,6 +34,15 @@ PROGRAMS: dict[str, tuple[str, int]] = {
     "mean": ("torch.mean(torch.randn(5, 6, 70), (0, 2))", 1),
     "sum over (1, 2)": ("torch.sum(torch.randn(4, 8, 16), (1, 2))", 1),
     "sum over everything": ("torch.sum(torch.randn(4, 8, 16))", 1),
+    "cumsum of rows": ("torch.cumsum(torch.randn(37, 129), 1)", 1),
+    "cumsum of columns, exp": ("torch.cumsum(torch.randn(3, 67, 5) * 0.1, 1).exp()", 1),
+    "cumsum of nothing, of one": ("torch.cumsum(torch.randn(0, 3), 0), torch.cumsum(torch.randn(3, 1), 1)", 2),
+    "cumsum from the end": ("torch.randn(5, 65).flip(1).cumsum(1).flip(1)", 2),
+    "cumsum f16, cumprod bf16": ("torch.randn(5, 65).half().cumsum(1), torch.rand(5, 65).bfloat16().cumprod(0)", 2),
+    "cumsum of bools": ("torch.randint(0, 2, (3, 33)).bool().cumsum(-1) - 1", 1),
+    "cummax with NaN and -inf": (SPECIAL + "torch.cummax(x, 1)", 1),
+    "cummin of ties": ("torch.cummin(torch.randint(0, 9, (33, 7)), 0)", 1),
+    "logcumsumexp with NaN and -inf": (SPECIAL + "torch.logcumsumexp(x, 1)", 1),
     "sum of integers": ("torch.sum(torch.randint(-9, 9, (40, 33), dtype=torch.int32), 1)", 1),
     **{
         f"matmul {m}x{k}x{n}": (f"torch.matmul(torch.randn({m}, {k}), torch.randn({k}, {n}))", 1)

@@ -46,6 +46,16 @@ PROGRAMS = {
     "cat": "torch.cat((torch.randn(3, 5), torch.randn(2, 5)))",
     "embedding": "nn.Embedding(50, 33)(torch.randint(0, 50, (4, 7)))",
     "integers": "x = torch.randint(-9, 9, (40, 33), dtype=torch.int32)\nx.sum(1), x // 4, x % 4, x.prod(0)",
+    "cumsum": "torch.cumsum(torch.randn(5, 37) * torch.randn(37), 1).exp()",
+    "cumsum of half": "torch.cumsum(torch.randn(5, 37).half(), 0)",
+    "cumprod of columns": "torch.cumprod(torch.rand(5, 37) + 0.5, 0)",
+    "cummax": "x = torch.randn(5, 37)\ntorch.cummax(torch.where(x > 2.0, math.nan, x), 1)",
+    "cummin of ties": "torch.cummin(torch.randint(0, 9, (5, 37)), 0)",
+    "logcumsumexp": "x = torch.randn(5, 37)\ntorch.logcumsumexp(torch.where(x < 0.0, -math.inf, x), 1)",
+    "two scans": "x = torch.rand(5, 37)\ntorch.cumsum(x, 1) + torch.cumprod(x, 1)",
+    "softmax of cumsum": "torch.softmax(torch.cumsum(torch.randn(5, 37), 1), 1)",
+    "position_ids": "m = torch.randint(0, 2, (2, 19))\nnn.Embedding(40, 16)((m.cumsum(-1) - 1).clamp(min=0))",
+    "cumulative_trapezoid": "torch.cumulative_trapezoid(torch.randn(5, 37), dim=0)",
     "empty": "torch.randn(0, 3) + 1, torch.sum(torch.randn(0, 3), 0)",
 }
 

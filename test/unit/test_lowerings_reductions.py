@@ -64,8 +64,6 @@ def test_reductions_along_one_axis(dtype: torch.dtype) -> None:
         if dtype != torch.bool:
             check(aten.argmax.default, x, dim, keepdim)
             check(aten.argmin.default, x, dim, keepdim)
-        check_composite(aten.cumsum.default, x, dim)
-        check_composite(aten.cumprod.default, x, dim)
     for overload in (aten.sum.default, aten.prod.default, aten.max.default, aten.min.default, aten.any.default):
         check_composite(overload, x)
         check_composite(overload, sample(dtype, ()))
@@ -83,7 +81,6 @@ def test_reductions_of_nothing(dtype: torch.dtype) -> None:
         check(aten.any.dims, x, dims)
         check(aten.all.dims, x, dims)
     check(aten.prod.dim_int, x, 0)
-    check(aten.cumsum.default, x, 0)
     if dtype.is_floating_point:
         check(aten.mean.dim, x, [0])
         check(aten.var.correction, x, [0])
@@ -98,7 +95,7 @@ def test_reductions_see_nan_and_infinity(dtype: torch.dtype) -> None:
     x = torch.tensor([[1, nan, 3], [inf, 2, 1], [-inf, 2, -inf], [inf, -inf, 0], [nan, inf, nan]], dtype=dtype)
     for overload in (aten.amax.default, aten.amin.default, aten.sum.dim_IntList, aten.mean.dim, aten.any.dims):
         check(overload, x, [1])
-    for overload in (aten.max.dim, aten.min.dim, aten.argmax.default, aten.prod.dim_int, aten.cumsum.default):
+    for overload in (aten.max.dim, aten.min.dim, aten.argmax.default, aten.prod.dim_int):
         check(overload, x, 1)
     check(aten.nansum.default, x, [1])
     check_composite(aten.logsumexp.default, x, [1])

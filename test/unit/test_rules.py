@@ -45,7 +45,7 @@ from uop.dialects.types import (
 )
 from uop.dialects.uop import AluOp, CastOp, MovementOp
 from uop.passes.gpu_kernel.gpu_kernel_strength_reduce import STRENGTH, SUMS
-from uop.passes.uop.rules import MASKS, POSITIONS, REDUCTIONS, SIMPLIFY
+from uop.passes.uop.rules import MASKS, POSITIONS, REDUCTIONS, SCANS, SIMPLIFY
 from uop.passes.uop.rules.folding import INTEGER_FUNCTIONS, evaluate_constant
 from uop.rewriting.builder import Builder
 from uop.rewriting.driver import rewrite
@@ -411,7 +411,7 @@ def same_bits(x: Array, y: Array) -> Array:
     return np.asarray((np.isnan(x) & np.isnan(y)) | ((x == y) & (np.signbit(x) == np.signbit(y))))
 
 
-ON_KERNELS = {*MASKS, *REDUCTIONS, *POSITIONS, *SUMS}
+ON_KERNELS = {*MASKS, *REDUCTIONS, *SCANS, *POSITIONS, *SUMS}
 """Rules that test_reduction_rules.py and the lit tests check, on kernels."""
 
 CHECKED = [rule for rule in (*SIMPLIFY, *STRENGTH) if rule not in ON_KERNELS]

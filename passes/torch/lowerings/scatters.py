@@ -187,7 +187,7 @@ def masked_scatter(b: Lowering, self: Tensor, mask: Tensor, source: Tensor) -> T
 
 def _count_before(chosen: Tensor, count: int) -> Tensor:
     """How many elements are chosen before each of a tensor of rank 1, at most `count` − 1."""
-    (running,) = chosen.builder.scan("add", [chosen.cast(i64).value], 0)
+    (running,) = chosen.builder.scan_axis("add", [chosen.cast(i64).value], 0)
     before = Tensor(chosen.builder, running) - chosen.cast(i64)
     return before.minimum(max(count - 1, 0))
 

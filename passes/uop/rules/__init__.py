@@ -16,6 +16,7 @@ from .movement import MOVEMENT
 from .positions import POSITIONS
 from .reals import REALS
 from .reductions import REDUCTIONS
+from .scans import SCANS
 from .selects import SELECTS
 
 FAMILIES = {
@@ -33,6 +34,7 @@ FAMILIES = {
     "dividends": DIVIDENDS,
     "masks": MASKS,
     "reductions": REDUCTIONS,
+    "scans": SCANS,
     "positions": POSITIONS,
 }
 """Family → its rules, in the order in which they are tried. Constants first: what folds needs no other rule."""
@@ -56,6 +58,7 @@ __all__ = [
     "POSITIONS",
     "REALS",
     "REDUCTIONS",
+    "SCANS",
     "SELECTS",
     "SIMPLIFY",
 ]

@@ -26,7 +26,7 @@ reduce = OpPattern("reduce", ReduceOp)
 reduce_axis = OpPattern("reduce_axis", ReduceAxisOp)
 loop_reduce = OpPattern("loop.reduce", loop.ReduceOp)
 
-IDEMPOTENT = ("max", "min", "and", "or", "argmax", "argmin")
+IDEMPOTENT = ("max", "min", "and", "or", "argmax", "argmin", "argmax_last", "argmin_last")
 """Monoids in which an element combined with itself is itself."""
 
 Reduction = ReduceOp | ReduceAxisOp | loop.ReduceOp

@@ -76,3 +76,14 @@ uop.kernel @nothing() {
     "loop.yield"() : () -> ()
   }
 }
+
+// -----
+
+uop.kernel @scan_of_no_loop(%x: memref<4xf32>) {
+  loop.for %i (i = 4 parallel) {
+    %0 = uop.load %x[%i] : memref<4xf32>
+    %1 = uop.add %i, %i : index
+    // expected-error@+1 {{loop.scan goes over the index of a loop}}
+    %2 = loop.scan add %0 over %1 : f32
+  }
+}

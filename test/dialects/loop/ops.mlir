@@ -24,6 +24,23 @@ uop.kernel @product(%out: memref<16x16xf32>, %x: memref<16x64xf32>, %w: memref<6
   }
 }
 
+// Scans over the loop around them, or one further out.
+// CHECK-LABEL: uop.kernel @scans
+uop.kernel @scans(%x: memref<4x5xf32>) {
+  // CHECK: loop.for %[[I:.*]] (i = 4 parallel) {
+  loop.for %i (i = 4 parallel) {
+    // CHECK: loop.for %[[J:.*]] (j = 5 parallel) {
+    loop.for %j (j = 5 parallel) {
+      %0 = uop.load %x[%i, %j] : memref<4x5xf32>
+      // CHECK: %[[S:.*]] = loop.scan add %{{.*}} over %[[J]] : f32
+      // GENERIC: "loop.scan"(%{{.*}}, %{{.*}}) <{monoid = #uop.monoid<add>, operandSegmentSizes = array<i32: 1, 1>}>
+      %1 = loop.scan add %0 over %j : f32
+      // CHECK-NEXT: loop.scan online_softmax %{{.*}}, %[[S]] over %[[I]] : f32, f32
+      %2, %3 = loop.scan online_softmax %0, %1 over %i : f32, f32
+    }
+  }
+}
+
 // Several values, several groups of state, state that continues an outer loop's.
 // CHECK-LABEL: uop.kernel @state
 uop.kernel @state(%x: memref<4xf32>) {

@@ -241,6 +241,25 @@ uop.kernel @bound(%out: memref<4xf32>, %x: memref<4xf32>) {
 
 // -----
 
+uop.kernel @scan_of_two(%x: memref<4xf32>) {
+  %i = uop.range i = 4
+  %j = uop.range j = 4
+  %0 = uop.load %x[%i] : memref<4xf32>
+  // expected-error@+1 {{uop.scan goes over one axis, not 2}}
+  %1 = uop.scan add %0 over %i, %j : f32
+}
+
+// -----
+
+uop.kernel @scan_of_nothing(%x: memref<4xf32>) {
+  %c = uop.const 0 : index
+  %0 = uop.load %x[%c] : memref<4xf32>
+  // expected-error@+1 {{uop.scan goes over the result of uop.range}}
+  %1 = uop.scan add %0 over %c : f32
+}
+
+// -----
+
 func.func @dynamic(%x: tensor<?xf32>) {
   // expected-error@+1 {{uop.exp is not defined for tensor<?xf32>}}
   %0 = uop.exp %x : tensor<?xf32>

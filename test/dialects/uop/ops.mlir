@@ -87,10 +87,10 @@ func.func @reductions(%x: tensor<4x5xf32>, %i: tensor<4x5xi64>, %j: tensor<4x2xi
   %1, %2 = uop.reduce_axis argmax %x, %i axes [1] : (tensor<4x5xf32>, tensor<4x5xi64>) -> (tensor<4x1xf32>, tensor<4x1xi64>)
   // CHECK-NEXT: uop.reduce_axis max %{{.*}} axes [0] : (tensor<0x3xf32>) -> tensor<1x3xf32>
   %3 = uop.reduce_axis max %e axes [0] : (tensor<0x3xf32>) -> tensor<1x3xf32>
-  // CHECK-NEXT: uop.scan mul %{{.*}} axis 1 : tensor<4x5xf32>
-  %4 = uop.scan mul %x axis 1 : tensor<4x5xf32>
-  // CHECK-NEXT: uop.scan online_softmax %{{.*}}, %{{.*}} axis 0 : tensor<4x5xf32>, tensor<4x5xf32>
-  %5, %6 = uop.scan online_softmax %x, %x axis 0 : tensor<4x5xf32>, tensor<4x5xf32>
+  // CHECK-NEXT: uop.scan_axis mul %{{.*}} axis 1 : tensor<4x5xf32>
+  %4 = uop.scan_axis mul %x axis 1 : tensor<4x5xf32>
+  // CHECK-NEXT: uop.scan_axis online_softmax %{{.*}}, %{{.*}} axis 0 : tensor<4x5xf32>, tensor<4x5xf32>
+  %5, %6 = uop.scan_axis online_softmax %x, %x axis 0 : tensor<4x5xf32>, tensor<4x5xf32>
   // CHECK-NEXT: uop.gather %{{.*}}, %{{.*}} axis 1 : (tensor<4x5xf32>, tensor<4x2xi64>) -> tensor<4x2xf32>
   %7 = uop.gather %x, %j axis 1 : (tensor<4x5xf32>, tensor<4x2xi64>) -> tensor<4x2xf32>
   // CHECK-NEXT: uop.scatter %{{.*}}, %{{.*}}, %{{.*}} axis 1 : (tensor<4x5xf32>, tensor<4x2xi64>, tensor<4x2xf32>) -> tensor<4x5xf32>
@@ -133,6 +133,10 @@ uop.kernel @softmax(%out: memref<64x1000xf32>, %x: memref<64x1000xf32>) schedule
   %2 = uop.load %x[%i, %j] mask %ok : memref<64x1000xf32>
   // CHECK-NEXT: uop.reduce online_softmax %{{.*}}, %{{.*}} over %[[I]], %[[J]] : f32, f32
   %3, %4 = uop.reduce online_softmax %0, %2 over %i, %j : f32, f32
+  // CHECK-NEXT: uop.scan add %{{.*}} over %[[J]] : f32
+  %5 = uop.scan add %0 over %j : f32
+  // CHECK-NEXT: uop.scan online_softmax %{{.*}}, %{{.*}} over %[[J]] : f32, f32
+  %6, %7 = uop.scan online_softmax %0, %2 over %j : f32, f32
   // CHECK-NEXT: uop.store %{{.*}}, %out[%[[I]], %[[J]]] mask %{{.*}} : memref<64x1000xf32>
   uop.store %1, %out[%i, %j] mask %ok : memref<64x1000xf32>
 }

@@ -209,3 +209,27 @@ uop.kernel @pinned(%out: memref<4xf32>, %x: memref<4xf32>) schedule #tile.schedu
 uop.kernel @tensors(%x: tensor<4xf32>) -> (tensor<4xf32>) {
   uop.yield %x : tensor<4xf32>
 }
+
+// -----
+
+// A thread walks the scanned axis; neighbours take neighbouring columns, or rows, of all other axes.
+// CHECK: uop.kernel @scan_columns({{.*}}) schedule #tile.schedule<l = 3 block, j = 2 block * 64 thread, i = 50 loop> {
+uop.kernel @scan_columns(%out: memref<50x100x3xf32>, %x: memref<50x100x3xf32>) {
+  loop.for %l (l = 3 parallel) {
+    loop.for %j (j = 100 parallel) {
+      loop.for %i (i = 50 parallel) {
+        %0 = uop.load %x[%i, %j, %l] : memref<50x100x3xf32>
+        %1 = loop.scan add %0 over %i : f32
+        uop.store %1, %out[%i, %j, %l] : memref<50x100x3xf32>
+      }
+    }
+  }
+}
+// CHECK: uop.kernel @scan_vector({{.*}}) schedule #tile.schedule<i = 100 loop> {
+uop.kernel @scan_vector(%out: memref<100xf32>, %x: memref<100xf32>) {
+  loop.for %i (i = 100 parallel) {
+    %0 = uop.load %x[%i] : memref<100xf32>
+    %1 = loop.scan add %0 over %i : f32
+    uop.store %1, %out[%i] : memref<100xf32>
+  }
+}

@@ -179,6 +179,72 @@ uop.kernel @done(%out: memref<4xf32>, %x: memref<4xf32>) schedule #tile.schedule
 
 // -----
 
+// Scans: the loops of their axis carry their states, an inner loop continues the outer's; other axes are threads and
+// registers. Steps behind the end of a ragged axis come last: only what is read and written is masked.
+uop.kernel @scans(%out0: memref<4x7xf32>, %out1: memref<4x7xi64>, %x: memref<4x7xf32>)
+    schedule #tile.schedule<i = 2 thread * 2 register, j = 2 loop * 4 unroll> {
+  loop.for %i (i = 4 parallel) {
+    loop.for %j (j = 7 parallel) {
+      %0 = uop.load %x[%i, %j] : memref<4x7xf32>
+      %1 = loop.scan add %0 over %j : f32
+      %2 = uop.cast %j : index -> i64
+      %3, %4 = loop.scan argmax_last %1, %2 over %j : f32, i64
+      uop.store %1, %out0[%i, %j] : memref<4x7xf32>
+      uop.store %4, %out1[%i, %j] : memref<4x7xi64>
+    }
+  }
+}
+// CHECK-LABEL: uop.kernel @scans
+// CHECK:         %[[O:.*]], %[[P:.*]], %[[Q:.*]] = loop.for %jo (j = 2 loop) carry (%acc = add : vector<2xf32>), (%acc_1, %acc_2 = argmax_last : vector<2xf32>, vector<2xi64>) {
+// CHECK:           %{{.*}}, %{{.*}}, %{{.*}} = loop.for %ji (j = 4 unroll) carry (%acc_3 = add from %acc : vector<2xf32>), (%acc_4, %acc_5 = argmax_last from %acc_1, %acc_2 : vector<2xf32>, vector<2xi64>) {
+// CHECK:             %[[INSIDE:.*]] = uop.lt %{{.*}}, %{{.*}} : index
+// CHECK:             %[[X:.*]] = tile.read %x[%{{.*}}, %{{.*}}] mask %{{.*}} : memref<4x7xf32>(vector<2xindex>, index) -> vector<2xf32>
+// CHECK-NEXT:        %[[SUM:.*]] = uop.add %acc_3, %[[X]] : vector<2xf32>
+// CHECK:             tile.write %[[SUM]], %out0[%{{.*}}, %{{.*}}] mask
+// CHECK:             loop.yield %[[SUM]], %{{.*}}, %{{.*}} : vector<2xf32>, vector<2xf32>, vector<2xi64>
+
+// -----
+
+// An axis of one step has no loop: the state is the identity.
+uop.kernel @one_step(%out: memref<4x1xf32>, %x: memref<4x1xf32>) schedule #tile.schedule<i = 4 thread, j = 1 loop> {
+  loop.for %i (i = 4 parallel) {
+    loop.for %j (j = 1 parallel) {
+      %0 = uop.load %x[%i, %j] : memref<4x1xf32>
+      %1 = loop.scan add %0 over %j : f32
+      uop.store %1, %out[%i, %j] : memref<4x1xf32>
+    }
+  }
+}
+// CHECK-LABEL: uop.kernel @one_step
+// CHECK:         %[[X:.*]] = tile.read %x[%ti, %{{.*}}]
+// CHECK:         %[[SUM:.*]] = uop.add %{{.*}}, %[[X]] : f32
+// CHECK:         tile.write %[[SUM]], %out
+
+// -----
+
+uop.kernel @scan_of_threads(%out: memref<8xf32>, %x: memref<8xf32>) schedule #tile.schedule<i = 2 loop * 4 thread> {
+  loop.for %i (i = 8 parallel) {
+    %0 = uop.load %x[%i] : memref<8xf32>
+    // expected-error@+1 {{axis i is scanned and bound to `4 thread`, but one thread walks it in order}}
+    %1 = loop.scan add %0 over %i : f32
+    uop.store %1, %out[%i] : memref<8xf32>
+  }
+}
+
+// -----
+
+uop.kernel @scan_in_a_reduction(%out: memref<f32>, %x: memref<8xf32>) schedule #tile.schedule<k = 8 loop> {
+  %0 = loop.reduce %k (k = 8) max : f32 {
+    %1 = uop.load %x[%k] : memref<8xf32>
+    // expected-error@+1 {{a scan over axis k stands in a loop inside of it, or in a reduction}}
+    %2 = loop.scan add %1 over %k : f32
+    loop.yield %2 : f32
+  }
+  uop.store %0, %out[] : memref<f32>
+}
+
+// -----
+
 // expected-error@+1 {{kernel @unscheduled has no schedule}}
 uop.kernel @unscheduled(%out: memref<4xf32>) {
   %0 = uop.const 0.0 : f32

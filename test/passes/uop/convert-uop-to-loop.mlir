@@ -200,3 +200,55 @@ uop.kernel @mixed(%out: memref<4xf32>, %x: memref<4xf32>) {
   }
   uop.store %0, %out[%i] : memref<4xf32>
 }
+
+// -----
+
+// A scan stands in its loop, which goes innermost; another scan over it, and a second result, are in the same one.
+uop.kernel @scans(%out0: memref<4x8xf32>, %out1: memref<4x8xf32>, %x: memref<4x8xf32>) {
+  %i = uop.range i = 4
+  %j = uop.range j = 8
+  %0 = uop.load %x[%i, %j] : memref<4x8xf32>
+  %1 = uop.scan add %0 over %i : f32
+  %2 = uop.exp %1 : f32
+  %3 = uop.scan max %2 over %i : f32
+  uop.store %1, %out0[%i, %j] : memref<4x8xf32>
+  uop.store %3, %out1[%i, %j] : memref<4x8xf32>
+}
+// CHECK-LABEL: uop.kernel @scans
+// CHECK-NEXT:    loop.for %j (j = 8 parallel) {
+// CHECK-NEXT:      loop.for %i (i = 4 parallel) {
+// CHECK-NEXT:        %0 = uop.load %x[%i, %j] : memref<4x8xf32>
+// CHECK-NEXT:        %1 = loop.scan add %0 over %i : f32
+// CHECK-NEXT:        uop.store %1, %out0[%i, %j] : memref<4x8xf32>
+// CHECK-NEXT:        %2 = uop.exp %1 : f32
+// CHECK-NEXT:        %3 = loop.scan max %2 over %i : f32
+// CHECK-NEXT:        uop.store %3, %out1[%i, %j] : memref<4x8xf32>
+
+// -----
+
+// A reduction may walk the range of a scan too; each phase scans.
+uop.kernel @scanned_and_reduced(%out: memref<8xf32>, %x: memref<8xf32>) {
+  %i = uop.range i = 8
+  %0 = uop.load %x[%i] : memref<8xf32>
+  %1 = uop.scan add %0 over %i : f32
+  %2 = uop.reduce max %1 over %i : f32
+  %3 = uop.sub %1, %2 : f32
+  uop.store %3, %out[%i] : memref<8xf32>
+}
+// CHECK-LABEL: uop.kernel @scanned_and_reduced
+// CHECK:         loop.reduce %i (i = 8) max : f32 {
+// CHECK:           loop.scan add %{{.*}} over %i : f32
+// CHECK:         loop.for %[[I:.*]] (i = 8 parallel) {
+// CHECK:           loop.scan add %{{.*}} over %[[I]] : f32
+
+// -----
+
+uop.kernel @two_axes(%out: memref<4x8xf32>, %x: memref<4x8xf32>) {
+  %i = uop.range i = 4
+  %j = uop.range j = 8
+  %0 = uop.load %x[%i, %j] : memref<4x8xf32>
+  // expected-error@+1 {{uop.scan over i depends on j, whose loop is inside}}
+  %1 = uop.scan add %0 over %i : f32
+  %2 = uop.scan max %1 over %j : f32
+  uop.store %2, %out[%i, %j] : memref<4x8xf32>
+}

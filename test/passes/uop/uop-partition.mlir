@@ -179,6 +179,81 @@ func.func @gather(%x: tensor<10x4xf32>, %i: tensor<3x4xi64>) -> tensor<3x4xf32> 
 
 // -----
 
+// What comes before and behind a scan is in its kernel, another scan along the same axis too.
+func.func @scans(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %0 = uop.mul %x, %y : tensor<4x8xf32>
+  %1 = uop.scan_axis add %0 axis 1 : tensor<4x8xf32>
+  %2 = uop.exp %1 : tensor<4x8xf32>
+  %3 = uop.scan_axis max %2 axis 1 : tensor<4x8xf32>
+  %4 = uop.add %3, %1 : tensor<4x8xf32>
+  func.return %4 : tensor<4x8xf32>
+}
+// CHECK-LABEL: uop.kernel @scans_0(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> (tensor<4x8xf32>) {
+// CHECK-NEXT:    uop.mul
+// CHECK-NEXT:    uop.scan_axis add
+// CHECK-NEXT:    uop.exp
+// CHECK-NEXT:    uop.scan_axis max
+// CHECK-NEXT:    uop.add
+// CHECK-NEXT:    uop.yield
+
+// -----
+
+// One scan along each of two axes.
+func.func @two_axes(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  // expected-remark@+1 {{its kernel ends at uop.scan_axis, which writes 128 bytes; further on, uop.scan_axis of tensor<4x8xf32> feeds a add over other axes}}
+  %0 = uop.scan_axis add %x axis 1 : tensor<4x8xf32>
+  %1 = uop.scan_axis add %0 axis 0 : tensor<4x8xf32>
+  func.return %1 : tensor<4x8xf32>
+}
+// CHECK-LABEL: uop.kernel @two_axes_0(
+// CHECK-NEXT:    uop.scan_axis add %x axis 1
+// CHECK-LABEL: uop.kernel @two_axes_1(
+// CHECK-NEXT:    uop.scan_axis add %x axis 0
+
+// -----
+
+// Reductions are spread over threads, a scan is not: they have their own kernels, in either order and side by side.
+func.func @reductions(%x: tensor<4x8x16xf32>) -> tensor<4x1x1xf32> {
+  // expected-remark@+1 {{further on, uop.reduce_axis of tensor<4x8x1xf32> feeds a scan}}
+  %0 = uop.reduce_axis add %x axes [2] : (tensor<4x8x16xf32>) -> tensor<4x8x1xf32>
+  // expected-remark@+1 {{further on, uop.scan_axis of tensor<4x8x1xf32> feeds a max over an axis}}
+  %1 = uop.scan_axis add %0 axis 1 : tensor<4x8x1xf32>
+  %2 = uop.reduce_axis max %1 axes [1] : (tensor<4x8x1xf32>) -> tensor<4x1x1xf32>
+  func.return %2 : tensor<4x1x1xf32>
+}
+// CHECK-LABEL: uop.kernel @reductions_0(
+// CHECK-LABEL: uop.kernel @reductions_1(
+// CHECK:         uop.scan_axis add
+// CHECK-LABEL: uop.kernel @reductions_2(
+
+// -----
+
+// What is read elsewhere than at the steps of the scan's axis lies in memory: shifted, turned round, repeated.
+func.func @shifted(%x: tensor<4x8xf32>) -> tensor<4x7xf32> {
+  // expected-remark@+1 {{further on, uop.scan_axis of tensor<4x8xf32> would be read elsewhere than at one step of its axis after the other}}
+  %0 = uop.scan_axis add %x axis 1 : tensor<4x8xf32>
+  %1 = uop.shrink %0 offsets [0, 1] : tensor<4x8xf32> -> tensor<4x7xf32>
+  func.return %1 : tensor<4x7xf32>
+}
+func.func @turned(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  // expected-remark@+1 {{would be read elsewhere}}
+  %0 = uop.scan_axis add %x axis 1 : tensor<4x8xf32>
+  %1 = uop.flip %0 axes [1] : tensor<4x8xf32> -> tensor<4x8xf32>
+  func.return %1 : tensor<4x8xf32>
+}
+func.func @repeated(%x: tensor<4x8x1xf32>, %y: tensor<4x8x16xf32>) -> tensor<4x8x16xf32> {
+  // expected-remark@+1 {{would be computed 16 times for each of its elements}}
+  %0 = uop.scan_axis add %x axis 1 : tensor<4x8x1xf32>
+  %1 = uop.expand %0 : tensor<4x8x1xf32> -> tensor<4x8x16xf32>
+  %2 = uop.mul %1, %y : tensor<4x8x16xf32>
+  func.return %2 : tensor<4x8x16xf32>
+}
+// CHECK-LABEL: uop.kernel @shifted_1(
+// CHECK-LABEL: uop.kernel @turned_1(
+// CHECK-LABEL: uop.kernel @repeated_1(
+
+// -----
+
 // A program of launches is left alone.
 uop.kernel @k(%x: tensor<4xf32>) -> (tensor<4xf32>) {
   %0 = uop.exp %x : tensor<4xf32>
@@ -194,14 +269,6 @@ func.func @program(%x: tensor<2x2xf32>) -> tensor<4xf32> {
 // CHECK-NEXT:    %0 = uop.reshape %x : tensor<2x2xf32> -> tensor<4xf32>
 // CHECK-NEXT:    %1 = uop.launch @k(%0) : (tensor<4xf32>) -> tensor<4xf32>
 // CHECK-NEXT:    func.return %1
-
-// -----
-
-func.func @cumsum(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
-  // expected-error@+1 {{uop.scan is not supported yet}}
-  %0 = uop.scan add %x axis 1 : tensor<4x8xf32>
-  func.return %0 : tensor<4x8xf32>
-}
 
 // -----
 

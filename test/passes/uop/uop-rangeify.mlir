@@ -214,10 +214,60 @@ uop.kernel @done(%out: memref<4xf32>, %x: memref<4xf32>) {
 
 // -----
 
-uop.kernel @cumsum(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>) {
-  // expected-error@+1 {{uop.scan is not supported in kernels yet}}
-  %0 = uop.scan add %x axis 1 : tensor<4x8xf32>
-  uop.yield %0 : tensor<4x8xf32>
+// A scan goes over the range at which it is read; its inputs share it. It does not bind it.
+uop.kernel @cumsum(%x: tensor<4x8xf32>) -> (tensor<8x4xf32>) {
+  %0 = uop.flip %x axes [1] : tensor<4x8xf32> -> tensor<4x8xf32>
+  %1 = uop.scan_axis add %0 axis 1 : tensor<4x8xf32>
+  %2 = uop.add %1, %0 : tensor<4x8xf32>
+  %3 = uop.permute %2 order [1, 0] : tensor<4x8xf32> -> tensor<8x4xf32>
+  uop.yield %3 : tensor<8x4xf32>
+}
+// CHECK-LABEL: uop.kernel @cumsum(%out: memref<8x4xf32>, %x: memref<4x8xf32>) {
+// CHECK-NEXT:    %i = uop.range i = 8
+// CHECK-NEXT:    %j = uop.range j = 4
+// CHECK:         %[[BACK:.*]] = uop.sub %{{.*}}, %i : index
+// CHECK-NEXT:    %[[X:.*]] = uop.load %x[%j, %[[BACK]]] : memref<4x8xf32>
+// CHECK-NEXT:    %[[S:.*]] = uop.scan add %[[X]] over %i : f32
+// CHECK-NEXT:    %[[R:.*]] = uop.add %[[S]], %[[X]] : f32
+// CHECK-NEXT:    uop.store %[[R]], %out[%i, %j] : memref<8x4xf32>
+
+// -----
+
+// Two values; an axis of one element needs no scan.
+uop.kernel @cummax(%x: tensor<5xf32>) -> (tensor<5xf32>, tensor<5xi64>) {
+  %0 = uop.iota : tensor<5xi64>
+  %1, %2 = uop.scan_axis argmax_last %x, %0 axis 0 : tensor<5xf32>, tensor<5xi64>
+  uop.yield %1, %2 : tensor<5xf32>, tensor<5xi64>
+}
+uop.kernel @one(%x: tensor<1xf32>) -> (tensor<1xf32>) {
+  %0 = uop.scan_axis max %x axis 0 : tensor<1xf32>
+  uop.yield %0 : tensor<1xf32>
+}
+// CHECK-LABEL: uop.kernel @cummax(
+// CHECK:         %[[V:.*]], %[[P:.*]] = uop.scan argmax_last %{{.*}}, %{{.*}} over %i : f32, i64
+// CHECK-NEXT:    uop.store %[[V]], %out0[%i] : memref<5xf32>
+// CHECK-NEXT:    uop.store %[[P]], %out1[%i] : memref<5xi64>
+// CHECK-LABEL: uop.kernel @one(
+// CHECK-NOT:     uop.scan
+
+// -----
+
+uop.kernel @shifted(%x: tensor<8xf32>) -> (tensor<7xf32>) {
+  // expected-error@+1 {{uop.scan_axis is read elsewhere than at one step of its axis after the other}}
+  %0 = uop.scan_axis add %x axis 0 : tensor<8xf32>
+  %1 = uop.shrink %0 offsets [1] : tensor<8xf32> -> tensor<7xf32>
+  uop.yield %1 : tensor<7xf32>
+}
+
+// -----
+
+uop.kernel @diagonal(%x: tensor<16xf32>) -> (tensor<4xf32>) {
+  %0 = uop.reshape %x : tensor<16xf32> -> tensor<4x4xf32>
+  // expected-error@+1 {{uop.scan_axis is read elsewhere than at one step of its axis after the other}}
+  %1 = uop.scan_axis add %0 axis 1 : tensor<4x4xf32>
+  %2 = uop.reshape %1 : tensor<4x4xf32> -> tensor<16xf32>
+  %3 = uop.shrink %2 offsets [0] strides [5] : tensor<16xf32> -> tensor<4xf32>
+  uop.yield %3 : tensor<4xf32>
 }
 
 // -----

@@ -6,13 +6,14 @@ from collections.abc import Callable
 
 from hypothesis import strategies as st
 from xdsl.dialects.builtin import i1
-from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from uop.dialects.axes import AxisAttr, AxisKind
-from uop.dialects.loop import ForOp, ReduceOp, YieldOp
+from uop.dialects.loop import ForOp, ReduceOp, ScanOp, YieldOp
 from uop.dialects.types import element_of, index, with_element
 from uop.dialects.uop import KernelOp, LoadOp, RangeOp, StoreOp
 from uop.dialects.uop import ReduceOp as RangeReduceOp
+from uop.dialects.uop import ScanOp as RangeScanOp
 
 from .attributes import axes, axis_names, elements, memrefs, schedules, shapes
 from .program import Maker, Program
@@ -44,15 +45,25 @@ def store(program: Program) -> None:
     program.add(StoreOp.of(program.value(element_of(buffer.type)), buffer, indices, mask))
 
 
-def reduce_over_ranges(program: Program) -> None:
-    name, types = any_monoid(program)
+def _ranges(program: Program) -> list[SSAValue]:
     while not (ranges := program.known(lambda value: isinstance(value.owner, RangeOp))):
         range_(program)
-    over = program.draw(st.lists(st.sampled_from(ranges), min_size=1, max_size=3))
+    return ranges
+
+
+def reduce_over_ranges(program: Program) -> None:
+    name, types = any_monoid(program)
+    over = program.draw(st.lists(st.sampled_from(_ranges(program)), min_size=1, max_size=3))
     program.add(RangeReduceOp.of(name, program.values(types), over))
 
 
-RANGE_OPS = (*VOCABULARY, range_, load, store, reduce_over_ranges)
+def scan_over_range(program: Program) -> None:
+    name, types = any_monoid(program)
+    over = program.draw(st.sampled_from(_ranges(program)))
+    program.add(RangeScanOp.of(name, program.values(types), [over]))
+
+
+RANGE_OPS = (*VOCABULARY, range_, load, store, reduce_over_ranges, scan_over_range)
 
 
 def for_(inner: Callable[[], tuple[Maker, ...]]) -> Maker:
@@ -88,7 +99,19 @@ def reduce(program: Program) -> None:
     program.add(op)
 
 
-LOOP_OPS: tuple[Maker, ...] = (*VOCABULARY, load, store, reduce, for_(lambda: LOOP_OPS))
+def _is_index_of_loop(value: SSAValue) -> bool:
+    loop = value.owner.parent_op() if isinstance(value.owner, Block) else None
+    return isinstance(loop, ForOp | ReduceOp) and value is loop.index
+
+
+def scan(program: Program) -> None:
+    """A scan over a loop around it; nothing where there is none."""
+    if indices := program.known(_is_index_of_loop):
+        name, types = any_monoid(program)
+        program.add(ScanOp.of(name, program.values(types), [program.draw(st.sampled_from(indices))]))
+
+
+LOOP_OPS: tuple[Maker, ...] = (*VOCABULARY, load, store, reduce, scan, for_(lambda: LOOP_OPS))
 
 
 def _kernel(program: Program, name: str) -> KernelOp:

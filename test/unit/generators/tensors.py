@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, Region, SSAValue
 from uop.dialects.monoids import MONOIDS, MonoidAttr
 from uop.dialects.torch import AtenOp
 from uop.dialects.types import is_integer, is_tensor, shape_of, with_element, with_shape
-from uop.dialects.uop import GatherOp, IotaOp, KernelOp, LaunchOp, ScanOp, ScatterOp, YieldOp
+from uop.dialects.uop import GatherOp, IotaOp, KernelOp, LaunchOp, ScanAxisOp, ScatterOp, YieldOp
 
 from .attributes import arguments, elements, elements_where, extents, names, schedules, shapes
 from .program import Program
@@ -37,7 +37,7 @@ def scan(program: Program) -> None:
     type, axis = _tensor_with_axes(program, types[0])
     values = program.values([with_element(type, element) for element in types])
     program.add(
-        ScanOp.create(
+        ScanAxisOp.create(
             operands=values,
             result_types=[value.type for value in values],
             properties={"monoid": MonoidAttr(name), "axis": IntegerAttr(axis, i64)},
