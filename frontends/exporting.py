@@ -16,12 +16,24 @@ import torch.export
 from .source_locations import whole_stack_traces
 from .torch_internals import run_decompositions
 
+_INTERPOLATIONS = (
+    *(f"{name}{d}d" for name in ("upsample_nearest", "_upsample_nearest_exact") for d in (1, 2, 3)),
+    *("upsample_linear1d", "upsample_bilinear2d", "upsample_trilinear3d", "upsample_bicubic2d"),
+)
+
 KEPT = (
     torch.ops.aten.scaled_dot_product_attention.default,
     torch.ops.aten.rms_norm.default,
+    *(getattr(getattr(torch.ops.aten, name), kind) for name in _INTERPOLATIONS for kind in ("default", "vec")),
+    *(getattr(torch.ops.aten, f"{name}_pad{d}d").default for name in ("reflection", "replication") for d in (1, 2, 3)),
+    torch.ops.aten.im2col.default,
+    torch.ops.aten.col2im.default,
+    torch.ops.aten.grid_sampler_2d.default,
+    torch.ops.aten.grid_sampler_3d.default,
 )
 """Operations that stay whole although PyTorch would decompose them: attention would become a CPU kernel's call,
-and the mean square of `rms_norm` a power and a mean, which say less than the name."""
+the mean square of `rms_norm` a power and a mean, which say less than the name, and what moves elements would become
+reads and writes at places that are data."""
 
 
 @contextlib.contextmanager

@@ -76,3 +76,32 @@ def test_special_values() -> None:
         for align_corners in (False, True):
             check(aten.upsample_bilinear2d.default, x, size, align_corners, ulps=64)
             check(aten.upsample_bicubic2d.default, x, size, align_corners, ulps=1024)
+
+
+def grid(shape: tuple[int, ...]) -> torch.Tensor:
+    """Places inside and outside of the image, on its edges and on its elements."""
+    places = sample(torch.float32, shape, 3)
+    places.view(-1)[:6] = torch.tensor([-1.0, 1.0, 0.0, -3.7, 0.5, 1e4])
+    return places
+
+
+@pytest.mark.parametrize("align_corners", [False, True])
+@pytest.mark.parametrize("padding_mode", [0, 1, 2])
+@pytest.mark.parametrize("mode", [0, 1, 2])
+def test_grid_sampler(mode: int, padding_mode: int, align_corners: bool) -> None:
+    for shape in ((2, 3, 5, 4), (1, 1, 1, 6)):
+        x = sample(torch.float32, shape)
+        check(aten.grid_sampler_2d.default, x, grid((shape[0], 3, 4, 2)), mode, padding_mode, align_corners, ulps=2048)
+    if mode < 2:
+        x = sample(torch.float32, (1, 2, 3, 4, 5))
+        check(aten.grid_sampler_3d.default, x, grid((1, 2, 3, 4, 3)), mode, padding_mode, align_corners, ulps=2048)
+
+
+def test_grid_sampler_of_special_values() -> None:
+    """An infinity next to the image's zeros, and a NaN in the grid, which is no place."""
+    x = sample(torch.float32, (1, 1, 4, 4))
+    x[..., 0, 0] = math.inf
+    places = grid((1, 3, 4, 2))
+    places[0, 2, 1, 0] = math.nan
+    for padding_mode in (1, 2):
+        check(aten.grid_sampler_2d.default, x, places, 1, padding_mode, False)

@@ -74,19 +74,22 @@ def repeat_interleave(
 def roll(b: Lowering, self: Tensor, shifts: list[int], dims: list[int] | None = None) -> Tensor:
     if not dims:
         flat = self.reshape((self.count,))
-        return _rolled(b, flat, 0, shifts[0]).reshape(self.shape)
+        return _rolled(flat, 0, shifts[0]).reshape(self.shape)
     result = self
     for shift, axis in zip(shifts, dims, strict=True):
-        result = _rolled(b, result, self.axis(axis), shift)
+        result = _rolled(result, self.axis(axis), shift)
     return result
 
 
-def _rolled(b: Lowering, x: Tensor, axis: int, shift: int) -> Tensor:
+def _rolled(x: Tensor, axis: int, shift: int) -> Tensor:
+    """The part of the axis, followed by itself, that begins `shift` elements in front of the second."""
     extent = x.shape[axis]
     shift = shift % extent if extent else 0
     if shift == 0:
         return x
-    return _joined(b, [x.shrink(axis, extent - shift, shift), x.shrink(axis, 0, extent - shift)], axis)
+    twice = x.unsqueeze(axis).expand((*x.shape[:axis], 2, *x.shape[axis:]))
+    twice = twice.reshape((*x.shape[:axis], 2 * extent, *x.shape[axis + 1 :]))
+    return twice.shrink(axis, extent - shift, extent)
 
 
 @lowering("select_scatter")

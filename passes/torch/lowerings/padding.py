@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects.builtin import i1, i64
@@ -21,7 +22,7 @@ def constant_pad_nd(b: Lowering, self: Tensor, pad: list[int], value: Number = 0
         cut_low, cut_high = max(-low, 0), max(-high, 0)
         x = x.shrink(axis, cut_low, x.shape[axis] - cut_low - cut_high)
     padded = _padded(x, amounts)
-    if value == 0 or padded.shape == x.shape:
+    if (value == 0 and math.copysign(1, value) > 0) or padded.shape == x.shape:
         return padded
     inside = _padded(b.full(x.shape, True, i1), amounts)
     return inside.where(padded, value)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import TensorType, i64
-from xdsl.ir import Attribute
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute, BlockArgument, SSAValue
 
 from ....dialects.types import bit_width, element_count
-from ....dialects.uop import BitcastOp
+from ....dialects.uop import BitcastOp, ReshapeOp
 from .errors import Unsupported
 from .lowering import Lowering
 from .registry import lowering
@@ -104,6 +104,13 @@ def movedim(b: Lowering, self: Tensor, source: int, destination: int) -> Tensor:
     return self.move_axis(source, destination)
 
 
+@lowering("movedim.intlist")
+def movedim_list(b: Lowering, self: Tensor, source: list[int], destination: list[int]) -> Tensor:
+    order = {self.axis(to): self.axis(axis) for axis, to in zip(source, destination, strict=True)}
+    rest = iter([axis for axis in range(self.rank) if axis not in order.values()])
+    return self.permute([order[axis] if axis in order else next(rest) for axis in range(self.rank)])
+
+
 @lowering("expand")
 def expand(b: Lowering, self: Tensor, size: list[int]) -> Tensor:
     """−1 keeps the extent of an axis."""
@@ -170,9 +177,9 @@ def diagonal(b: Lowering, self: Tensor, offset: int = 0, dim1: int = 0, dim2: in
     count = max(min(x.shape[-2] - row, x.shape[-1] - column), 0)
     if count == 0:
         return b.full(b.shape, 0)
-    x = x.shrink(-2, row, count)
-    places = (b.iota(count, i64) + column).reshape((*(1,) * len(rest), count, 1)).expand((*x.shape[:-1], 1))
-    return x.gather(-1, places).squeeze([-1]) if count > 1 else x.gather(-1, places).reshape(b.shape)
+    columns = x.shape[-1]
+    flat = x.reshape((*x.shape[:-2], x.shape[-2] * columns))
+    return flat.shrink(-1, row * columns + column, count, columns + 1)
 
 
 @lowering("unfold")
@@ -181,12 +188,37 @@ def unfold(b: Lowering, self: Tensor, dimension: int, size: int, step: int) -> T
     if self.rank == 0:
         return self.reshape(b.shape)
     axis = self.axis(dimension)
-    windows = b.shape[axis]
-    starts = (b.iota(windows, i64) * step).reshape((windows, 1)).expand((windows, size))
-    places = starts + b.iota(size, i64).reshape((1, size)).expand((windows, size))
-    taken = self.take(axis, places.reshape((windows * size,)))
-    split = taken.reshape((*self.shape[:axis], windows, size, *self.shape[axis + 1 :]))
-    return split.move_axis(axis + 1, -1)
+    return self.window(axis, (b.shape[axis], size), (step, 1)).move_axis(axis + 1, -1)
+
+
+@lowering("as_strided")
+def as_strided(
+    b: Lowering, self: Tensor, size: list[int], stride: list[int], storage_offset: int | None = None
+) -> Tensor:
+    """Elements by their places in memory, which are known of the program's arguments: those are contiguous."""
+    if not isinstance(_reshaped(self.value), BlockArgument):
+        raise Unsupported(
+            "where the elements of a computed tensor lie in memory is not known",
+            "use slices, `unfold` or `expand` on it, or `as_strided` on an argument of the program",
+        )
+    if 0 in size:
+        return b.full(size, 0)
+    offset = storage_offset or 0
+    last = offset + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
+    if last >= self.count:
+        raise Unsupported(f"element {last} is none of the {self.count} of the tensor")
+    walked = [(n, step) for n, step in zip(size, stride, strict=True) if n > 1 and step > 0] or [(1, 1)]
+    flat = self.reshape((self.count,)).shrink(0, offset, self.count - offset)
+    seen = flat.window(0, [n for n, _ in walked], [step for _, step in walked])
+    kept = seen.reshape([n if step > 0 else 1 for n, step in zip(size, stride, strict=True)])
+    return kept.expand(size)
+
+
+def _reshaped(value: SSAValue) -> SSAValue:
+    """What a value is a reshape of."""
+    while isinstance(value.owner, ReshapeOp):
+        value = value.owner.input
+    return value
 
 
 def whole_shape(size: Sequence[int], count: int) -> list[int]:
