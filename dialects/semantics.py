@@ -243,9 +243,12 @@ def _two_product(np: Any, x: Any, y: Any) -> tuple[Any, Any]:
 def _sum_to_odd(np: Any, x: Any, y: Any) -> Any:
     """x + y of float64; where it is not exact, the neighbour whose last bit is 1."""
     total, error = _two_sum(np, x, y)
-    even = np.ascontiguousarray(total).view(np.int64).reshape(np.shape(total)) & 1 == 0
-    towards = np.nextafter(total, np.where(error > 0, np.inf, -np.inf))
-    return np.where(np.isfinite(total) & (error != 0) & even, towards, total)
+    inexact = np.isfinite(total) & (error != 0)
+    if not inexact.any():
+        return total
+    bits = np.ascontiguousarray(total).view(np.int64).reshape(np.shape(total))
+    towards = np.where((error > 0) == (total > 0), 1, -1)  # the greater pattern is farther from 0
+    return np.asarray(bits + towards * (inexact & (bits & 1 == 0))).view(np.float64)
 
 
 def _rows() -> list[Semantics]:

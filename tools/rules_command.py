@@ -31,7 +31,7 @@ def rules_command(options: argparse.Namespace) -> int:
         print(f"uop rules: error: no family or rule has {' or '.join(options.names)} in its name", file=sys.stderr)
         return 1
     if options.prove:
-        return _prove(families, exhaustive=options.exhaustive, as_json=options.json)
+        return _prove(families, as_json=options.json)
     if options.json:
         rows = [_described(family, rule) for family, rules in families.items() for rule in rules]
         print(json.dumps(rows, indent=2, ensure_ascii=False))
@@ -77,7 +77,7 @@ def _described(family: str, rule: Rule) -> dict[str, object]:
     return {"family": family, "rule": str(rule), "place": _place(rule), "assumes": sorted(rule.assumes)}
 
 
-def _prove(families: Families, exhaustive: bool, as_json: bool) -> int:
+def _prove(families: Families, as_json: bool) -> int:
     """Print a row for each rule as soon as it is proved, and what is wrong with those that are not."""
     from ..runtime.proofs.prove import prove
 
@@ -87,7 +87,7 @@ def _prove(families: Families, exhaustive: bool, as_json: bool) -> int:
         if not as_json:
             print(f"{family} ({len(rules)})", flush=True)
         for rule in rules:
-            proof = prove(rule, exhaustive)
+            proof = prove(rule)
             proofs.append(proof)
             if as_json:
                 rows.append(_described(family, rule) | _row(proof))

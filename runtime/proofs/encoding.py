@@ -2,8 +2,8 @@
 
 Bools are bools. Integers of n bits are bit-vectors of n bits, or whole numbers in their bounds of which each sum and
 product is reduced modulo 2ⁿ: both say the same, and one question is easier to answer in this form and another in that.
-An index is a whole number without bounds, or, for ops on its bits, a bit-vector of 64. Where elements only move about
-(`where`), a float is an element of an uninterpreted sort: what is proved holds for any.
+An index is a whole number without bounds, or, for ops on its bits, a bit-vector of 64. Floats are those of the solver,
+for ops that round nothing.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from typing import Any
 import z3
 from xdsl.ir import Attribute, Operation
 
-from ...dialects import smt
-from ...dialects.types import bit_width, i1, i64, index, integer_bounds, is_float, is_integer, type_name, ui8
+from ...dialects import smt, smt_floats
+from ...dialects.types import bit_width, i1, i64, index, integer_bounds, is_float, is_integer, ui8
 from ...dialects.uop import AluOp, CastOp
+from ..interpret.arrays import constant
 
 WRAPPING = ("neg", "abs", "add", "sub", "mul", "floordiv", "truncdiv", "shl")
 """Ops whose exact result can leave the bounds of its type."""
@@ -82,16 +83,16 @@ class Encoding:
 
     def unknown(self, name: str, type: Attribute) -> Any:
         if is_float(type):
-            return z3.Const(name, z3.DeclareSort(type_name(type)))
+            return z3.Const(name, smt_floats.sort(z3, type))
         unknown = z3.Const(name, smt.sort(z3, self.meant(type)))
         if self.form.whole and is_integer(type) and type != index:
             self.assumptions.append(_is_in_bounds(unknown, type))
         return unknown
 
     def number(self, number: float, type: Attribute) -> Any:
-        """A number of a pattern; of uninterpreted elements, one that has no meaning but its name."""
+        """A number of a pattern."""
         if is_float(type):
-            return z3.Const(f"number {float(number)!r}", z3.DeclareSort(type_name(type)))
+            return smt_floats.literal(z3, type, float(constant(number, type)))
         if self.form.whole and is_integer(type) and type != index:
             return self.reduced(z3.IntVal(int(number)), type)
         return smt.literal(z3, self.meant(type), int(number))
@@ -117,9 +118,13 @@ class Encoding:
         terms = [value.term for value in values]
         row = op.row() if issubclass(op, AluOp) else None
         is_choice = row is not None and row.name == "where"
-        if not is_choice and any(is_float(element) for element in (type, *(value.type for value in values))):
-            raise NotSymbolicError(op.name)
         element = values[-1].type
+        if is_float(element) or is_float(type):
+            if row is None or row.name not in smt_floats.EXACT:
+                raise NotSymbolicError(op.name)
+            meaning = smt_floats.EXACT[row.name]
+        else:
+            meaning = None if row is None else row.smt
         if row is None:
             if not issubclass(op, CastOp):
                 raise NotSymbolicError(op.name)
@@ -128,9 +133,9 @@ class Encoding:
                 term = self.reduced(term, type)
             return Value(term, type), meanings[0]
         is_on_bits = row.name in BITWISE and element != i1
-        if row.smt is None or (self.form.whole and is_on_bits and not _is_scaling(row.name, terms)):
+        if meaning is None or (self.form.whole and is_on_bits and not _is_scaling(row.name, terms)):
             raise NotSymbolicError(op.name)
-        term = row.smt(z3, self.meant(element), *terms)
+        term = meaning(z3, self.meant(element), *terms)
         if self.form.whole and is_integer(type) and row.name in WRAPPING:
             term = self.reduced(term, type)
         if is_choice:
@@ -163,4 +168,6 @@ def shown(model: Any, term: Any, type: Attribute) -> str:
     value = model.eval(term, model_completion=True)
     if z3.is_bv(value):
         return str(value.as_long() if type == ui8 else value.as_signed_long())
+    if z3.is_fp_value(value):
+        return str(smt_floats.number_of(z3, value))
     return str(value)

@@ -1,9 +1,10 @@
 """Proofs of rewrite rules: each in all its element types, by the methods that suit them.
 
-- z3, for integers and bools (and where floats only move): for all values, and where guard and replacement are data for
-  all constants; otherwise for chosen constants and ranges, on what the driver makes of them.
-- running both sides, for floats: on all numbers of 16 bits for one variable and, opposite 64 others, for two; on
-  special and random numbers of the wider types and for three variables.
+- z3, for integers and bools, and for ops on floats that round nothing: for all values, and where guard and replacement
+  are data for all constants; otherwise for chosen constants and ranges, on what the driver makes of them.
+- running both sides, for floats: on all numbers of 16 bits for one variable, on all pairs of them for two, unless z3
+  has proved the rule or it has constants: then on all numbers opposite 64 others; on special and random numbers of the
+  wider types and for three variables.
 - running both sides on numbered elements, for rules that move elements.
 - running kernels, for rules about memory.
 """
@@ -12,17 +13,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
 
-from ...dialects.types import bf16, element_of, f16, type_name
+from xdsl.ir import Attribute
+
+from ...dialects.types import bf16, element_of, f16, is_float, type_name
 from ...rewriting.patterns import Rule
 from .encoding import NotSymbolicError
 from .execution import PARTNERS, run_instance
 from .graphs import GraphQuestion
 from .instances import holds_of_types, instances
 from .kernels import check_on_kernels
+from .pairs import has_all_pairs
 from .symbolic import is_data
 from .symbolic_proof import Verdict, answer, plan_for, prove_symbolically, questions_in
 from .typings import Typing, can_be_typed, typings
@@ -82,18 +87,15 @@ class Proof:
         return ", ".join(parts) or "none"
 
 
-def prove(rule: Rule, exhaustive: bool = False) -> Proof:
-    """Prove one rule.
-
-    exhaustive: all pairs of 16-bit floats for rules of two variables, which takes minutes a rule
-    """
+def prove(rule: Rule) -> Proof:
+    """Prove one rule."""
     proof = Proof(rule)
     start = time.process_time()
     if can_be_typed(rule):
         choices = typings(rule)
         limit = max(LEAST_INSTANCES, min(MOST_INSTANCES, INSTANCES // max(len(choices), 1)))
         for typing in choices:
-            _prove_typing(proof, typing, exhaustive, limit)
+            _prove_typing(proof, typing, limit)
             if not proof.is_right:
                 break
         if proof.is_right and proof.for_all and not proof.instances:
@@ -108,27 +110,29 @@ def prove(rule: Rule, exhaustive: bool = False) -> Proof:
     return proof
 
 
-def _prove_typing(proof: Proof, typing: Typing, exhaustive: bool, limit: int) -> None:
-    """Prove a rule with these types by the first method that can."""
-    rule = proof.rule
-    if not typing.moves:
-        try:
-            if is_data(rule) and holds_of_types(rule, typing):
-                _note_symbolic(proof, typing, prove_symbolically(rule, typing))
+def _prove_typing(proof: Proof, typing: Typing, limit: int) -> None:
+    """Prove a rule with these types by the first method that can; where it has floats, run it in any case."""
+    solved = False
+    if not (typing.moves or (_floats(typing) and proof.rule.assumes)):
+        with suppress(NotSymbolicError):
+            if is_data(proof.rule) and holds_of_types(proof.rule, typing):
+                _prove_for_all(proof, typing)
             else:
                 _prove_instances(proof, typing, limit)
-            return
-        except NotSymbolicError:
-            pass
-    _run_instances(proof, typing, exhaustive, limit)
+            solved = True
+    if proof.is_right and (_floats(typing) or not solved):
+        _run_instances(proof, typing, limit, all_pairs=not solved)
 
 
-def _note_symbolic(proof: Proof, typing: Typing, verdict: Verdict) -> None:
+def _prove_for_all(proof: Proof, typing: Typing) -> None:
+    """By z3 for all values of the variables and constants."""
+    verdict = prove_symbolically(proof.rule, typing)
     if not verdict.fires:
         return
     _judge(proof, typing, verdict)
     proof.for_all = True
-    _note(proof, typing, "z3")
+    floats = _floats(typing)
+    _note(proof, typing, f"z3 ∀ {'/'.join(floats)}" if floats else "z3")
 
 
 def _prove_instances(proof: Proof, typing: Typing, limit: int) -> None:
@@ -150,10 +154,15 @@ def _prove_instances(proof: Proof, typing: Typing, limit: int) -> None:
             return
 
 
-def _run_instances(proof: Proof, typing: Typing, exhaustive: bool, limit: int) -> None:
-    """By running both sides, for chosen constants and ranges."""
+def _run_instances(proof: Proof, typing: Typing, limit: int, all_pairs: bool) -> None:
+    """By running both sides, for chosen constants and ranges.
+
+    all_pairs: of two variables, where there are no constants for each of which that would take as long
+    """
+    types = list(typing.variables.values())
+    all_pairs = all_pairs and has_all_pairs(types) and not typing.constants
     for instance in instances(proof.rule, typing, limit):
-        run = run_instance(instance, exhaustive)
+        run = run_instance(instance, all_pairs)
         if run is None:
             continue
         proof.instances += 1
@@ -161,7 +170,7 @@ def _run_instances(proof: Proof, typing: Typing, exhaustive: bool, limit: int) -
         if run.counterexample is not None:
             proof.outcome, proof.detail = Outcome.REFUTED, run.counterexample
             return
-        _note(proof, typing, _running(typing, exhaustive))
+        _note(proof, typing, _running(typing, all_pairs))
 
 
 def _run_once(proof: Proof, choices: Sequence[Typing], limit: int) -> None:
@@ -169,7 +178,7 @@ def _run_once(proof: Proof, choices: Sequence[Typing], limit: int) -> None:
     run."""
     for typing in choices:
         for instance in instances(proof.rule, typing, limit):
-            run = run_instance(instance, exhaustive=False)
+            run = run_instance(instance, all_pairs=False)
             if run is not None:
                 proof.instances, proof.inputs = 1, run.inputs
                 if run.counterexample is not None:
@@ -189,19 +198,24 @@ def _run_kernels(proof: Proof) -> None:
             return
 
 
-def _running(typing: Typing, exhaustive: bool) -> str:
+def _running(typing: Typing, all_pairs: bool) -> str:
     """What running both sides covers."""
     types = list(typing.variables.values())
-    small = [type for type in types if type in (f16, bf16)]
+    narrow = [type for type in types if type in (f16, bf16)]
     if typing.moves:
         return "run on shapes"
     if not types:
         return "run on constants"
-    if small and len(types) == 1:
-        return f"all {'/'.join(map(type_name, small))}"
-    if small and len(types) == 2:
-        return "all pairs" if exhaustive and len(small) == 2 else f"all × {PARTNERS}"
+    if all_pairs or (narrow and len(types) == 1):
+        return " × ".join(f"all {type_name(type)}" for type in types)
+    if narrow and len(types) == 2:
+        return f"all {'/'.join(dict.fromkeys(map(type_name, narrow)))} × {PARTNERS}"
     return "special and random"
+
+
+def _floats(typing: Typing) -> list[str]:
+    """The float types in a typing, by name."""
+    return list(dict.fromkeys(type_name(element) for element in map(element_of, _types(typing)) if is_float(element)))
 
 
 def _judge(proof: Proof, typing: Typing, verdict: Verdict) -> None:
@@ -213,5 +227,8 @@ def _judge(proof: Proof, typing: Typing, verdict: Verdict) -> None:
 
 def _note(proof: Proof, typing: Typing, method: str) -> None:
     proof.methods[method] = None
-    types = [*typing.variables.values(), *typing.constants.values(), typing.root.type]
-    proof.types |= dict.fromkeys(type_name(element_of(type)) for type in types)
+    proof.types |= dict.fromkeys(type_name(element_of(type)) for type in _types(typing))
+
+
+def _types(typing: Typing) -> list[Attribute]:
+    return [*typing.variables.values(), *typing.constants.values(), typing.root.type]

@@ -11,9 +11,24 @@ import pytest
 import z3
 from xdsl.ir import Attribute
 
-from uop.dialects import smt
+from uop.dialects import smt, smt_floats
 from uop.dialects.semantics import ALU, Semantics, evaluate, numpy_dtype, round_to_element
-from uop.dialects.types import ELEMENT_TYPES, bit_width, i1, i8, i16, i32, i64, index, integer_bounds, is_bool, ui8
+from uop.dialects.types import (
+    ELEMENT_TYPES,
+    bit_width,
+    i1,
+    i8,
+    i16,
+    i32,
+    i64,
+    index,
+    integer_bounds,
+    is_bool,
+    is_float,
+    ui8,
+)
+from uop.runtime.proofs.agreement import same_results
+from uop.runtime.proofs.samples import some_of
 
 Array = np.ndarray[Any, Any]
 
@@ -171,3 +186,36 @@ def test_every_op_of_integers_and_bools_has_a_meaning() -> None:
     for row in ALU.values():
         takes = any(row.accepts(element) for element in ELEMENT_TYPES.values() if element in INTEGERS)
         assert takes == (row.smt is not None), row.name
+
+
+# Floats.
+
+FLOATS = [element for element in ELEMENT_TYPES.values() if is_float(element)]
+
+
+@pytest.mark.parametrize("element", FLOATS, ids=str)
+@pytest.mark.parametrize("name", smt_floats.EXACT)
+def test_ops_that_round_nothing(name: str, element: Attribute) -> None:
+    row, meaning = ALU[name], smt_floats.EXACT[name]
+    numbers = some_of(element, 46)
+    conditions = [np.array([False, True])] if name == "where" else []
+    pools = [*conditions, *[numbers] * (row.arity - len(conditions))]
+    operands = [array.reshape(-1) for array in np.meshgrid(*pools, indexing="ij")]
+    expected = evaluate(np, row, element, operands)
+    for place in range(0, expected.size, 7):
+        terms = [literal_of(array[place], element) for array in operands]
+        if name in ("min", "max") and all(array[place] == 0 for array in operands):
+            continue  # either
+        actual = z3.simplify(meaning(z3, element, *terms))
+        assert z3.is_true(z3.simplify(actual == literal_of(expected[place], element))), [x[place] for x in operands]
+
+
+def literal_of(number: Any, element: Attribute) -> Any:
+    return z3.BoolVal(bool(number)) if number.dtype == bool else smt_floats.literal(z3, element, float(number))
+
+
+@pytest.mark.parametrize("element", FLOATS, ids=str)
+def test_number_of_a_literal(element: Attribute) -> None:
+    for number in map(float, some_of(element, 46)):
+        found = smt_floats.number_of(z3, smt_floats.literal(z3, element, number))
+        assert same_results(np.array([number]), np.array([found])).all()
