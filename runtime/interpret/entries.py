@@ -53,7 +53,7 @@ def entries(module: ModuleOp) -> list[Entry]:
         if isinstance(op, FuncOp) and not op.is_declaration:
             if op.sym_visibility == StringAttr("private"):
                 continue
-            found.append(_entry(op.sym_name.data, op.body.block.args, op.function_type.outputs.data))
+            found.append(_entry(op.sym_name.data, op.body.blocks[0].args, op.function_type.outputs.data))
         elif isinstance(op, Kernel) and op.sym_name.data not in launched:
             outputs, inputs = _split(op)
             results = tuple(argument.type for argument in outputs)
@@ -84,6 +84,8 @@ def execute(module: ModuleOp, entry: Entry, arrays: Sequence[Array]) -> Executio
     try:
         if isinstance(op, Kernel):
             return Execution(_call_kernel(op, arrays))
+        if len(op.body.blocks) != 1:
+            raise NotExecutableError("a function with branches is not interpreted", op)
         for argument in op.body.block.args:
             if not is_value_type(argument.type):
                 raise NotExecutableError(f"an argument of type {argument.type} has no value", op)

@@ -11,7 +11,19 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
 
 from ...dialects.semantics import numpy_dtype, round_to_element
-from ...dialects.types import bf16, element_of, f16, f32, index, integer_bounds, is_bool, is_float, shape_of
+from ...dialects.types import (
+    bf16,
+    element_of,
+    f16,
+    f32,
+    index,
+    integer_bounds,
+    is_bool,
+    is_float,
+    is_value_type,
+    shape_of,
+)
+from .arrays import NotExecutableError
 from .entries import Entry, faults
 
 Array = np.ndarray[Any, Any]
@@ -38,8 +50,11 @@ def random_inputs(module: ModuleOp, entry: Entry, kind: str, seed: int) -> list[
     """Inputs of a kind for an entry, as the interpreters hold them.
 
     Integers that the program uses as indices are such that it stays inside its buffers, as far as that is found by
-    running it.
+    running it. Raises `NotExecutableError` for an argument that is no number, tensor or buffer of a known shape.
     """
+    for type in entry.inputs:
+        if not is_value_type(type):
+            raise NotExecutableError(f"an argument of type {type} cannot be made up", module)
     limits = index_limits(module, entry)
     while True:
         generator = np.random.default_rng([seed, KINDS.index(kind)])

@@ -60,7 +60,7 @@ class Checker:
         self._followed: dict[str, Followed] = {}
         found = entries(module)
         if not found:
-            raise PassError("there is nothing to run: the input has no function with a body, and no kernel", module)
+            raise PassError("there is nothing to run: the input has no function with a body, and no kernel")
         for entry in found:
             try:
                 self._follow(module, entry, seed, given)
@@ -68,7 +68,7 @@ class Checker:
                 self.reasons[entry.name] = str(error)
         if not self._followed:
             name, reason = next(iter(self.reasons.items()))
-            raise PassError(f"the input cannot be executed: @{name}: {reason}", module)
+            raise PassError(f"the input cannot be executed: @{name}: {reason}")
 
     def _follow(self, module: ModuleOp, entry: Entry, seed: int, given: Sequence[Inputs]) -> None:
         fitting = [each for each in given if _fits(entry, each)]
@@ -78,7 +78,7 @@ class Checker:
         outcome = outcome_of(module, entry, inputs)
         faults = [f"@{entry.name} on {x.name}: {run}" for x, run in zip(inputs, outcome.runs) if isinstance(run, str)]
         if len(faults) == len(inputs):
-            raise PassError(f"the input fails whatever it is given: {faults[0]}", module)
+            raise PassError(f"the input fails whatever it is given: {faults[0]}")
         self.faulty += faults
         self._followed[entry.name] = Followed(inputs, outcome)
 
