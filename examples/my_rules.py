@@ -1,19 +1,20 @@
-"""Somebody's own dialect, rules and pass: uop-opt --load examples/my_rules.py FILE -p uop-simplify,mine-to-uop"""
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+"""Somebody's own dialect, rules and pass: uop-opt --load examples/my_rules.py FILE -p uop-simplify,mine-to-uop
+
+`uop rules --prove --load examples/my_rules.py my_rules` proves the rules: the row of the op says what it means.
+"""
 
 from xdsl.ir import Dialect
-from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def, traits_def
-from xdsl.traits import Pure
 
+from uop.dialects.semantics import Semantics
+from uop.dialects.uop import alu_op
 from uop.passes.rules_pass import rules_pass
 from uop.rewriting.patterns import SIGNED, op, variables
 from uop.rewriting.rules import Rules
 from uop.rewriting.vocabulary import abs, add, max, neg
 
-
-@irdl_op_definition
-class DoubleOp(IRDLOperation):
-    name, value, result, traits = "mine.double", operand_def(), result_def(), traits_def(Pure())
-
+row = Semantics("mine.double", 1, "number", "x + x", lambda np, x: x + x, {}, smt=lambda z3, element, x: x + x)
+DoubleOp = alu_op(row)
 
 double, (n,) = op(DoubleOp), variables("n", SIGNED)
 RULES = Rules(max[n, neg[n]] >> abs[n], neg[double[n]] >> double[neg[n]])

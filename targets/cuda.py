@@ -18,7 +18,7 @@ from xdsl.utils.target import Target
 from ..dialects import gpu_kernel, semantics
 from ..dialects.layouts import memory_space, span_of
 from ..dialects.types import byte_width, element_count, element_of, shape_of, type_name
-from ..dialects.uop import ALU_OPS, AluOp, BitcastOp, CastOp, ConstOp, KernelOp, LaunchOp
+from ..dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, KernelOp, LaunchOp
 from ..rewriting.diagnostics import PassError
 from ..rewriting.locations import source_lines
 from . import cuda_prelude
@@ -259,6 +259,9 @@ class _KernelPrinter:
 
     def block(self, block: Block) -> None:
         for op in block.ops:
+            if isinstance(op, AluOp):
+                self.alu(op)
+                continue
             print_op = _PRINTERS.get(type(op))
             if print_op is None:
                 raise PassError(f"{op.name} has no CUDA text", op, "lower it to gpu_kernel or uop ALU ops first")
@@ -457,6 +460,5 @@ _PRINTERS: dict[type[Operation], Callable[[_KernelPrinter, Operation], None]] = 
     gpu_kernel.WarpBarrierOp: _KernelPrinter.warp_barrier,
     gpu_kernel.ForOp: _KernelPrinter.loop,
     gpu_kernel.IfOp: _KernelPrinter.branch,
-    **{cls: _KernelPrinter.alu for cls in ALU_OPS.values()},
 }  # pyright: ignore[reportAssignmentType]
 """Op class → method: each takes just its class, which the dictionary's type cannot say."""

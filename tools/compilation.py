@@ -6,7 +6,6 @@ import io
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from ..rewriting.diagnostics import PassError
@@ -15,6 +14,7 @@ from .instruments import VerifyEach
 from .pass_run import PassInstrumentation
 from .pipeline import build_pipeline, default_passes, execute
 from .pipelines import STAGES, CompileOptions
+from .plugins import make_context
 from .printing import TextPrinter
 from .verifier import verify_ir
 
@@ -59,7 +59,7 @@ def compile_stages(
     verify: check the IR, SSA dominance included, after each pass. instrumentations: hooks around each pass.
     Raises `PassError` for a program that a pass refuses, `CompilerCrash` for a pass that fails otherwise.
     """
-    context = Context()
+    context = make_context()
     module = imported.module
     original = module.clone()
     registry = default_passes()

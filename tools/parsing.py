@@ -19,6 +19,7 @@ from xdsl.utils.lexer import Span
 
 from .diagnostics import Diagnostic, DiagnosticError, Positions, Source, at_position
 from .files import read_source
+from .plugins import make_context
 
 # A line that is exactly this separates the pieces of an input, as in mlir-opt.
 SPLIT_MARKER = "// -----"
@@ -108,14 +109,10 @@ def parse_source(context: Context, source: Source, allow_implicit_module: bool =
 
 
 def read_module(path: str | Path) -> tuple[Context, ModuleOp]:
-    """The module in a file, of the dialects of uop. Raises `DiagnosticError` for anything that goes wrong."""
-    from .universe import UOP_UNIVERSE
-
-    context = Context()
+    """The module in a file, in dialects of uop and of plugins. Raises `DiagnosticError` where anything is wrong."""
+    context = make_context()
     for dialect in (Builtin, Func):
         context.load_dialect(dialect)
-    for name, factory in UOP_UNIVERSE.all_dialects.items():
-        context.register_dialect(name, factory)
     return context, parse_source(context, read_source(str(path)))[0]
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from xdsl.context import Context
 from xdsl.ir import Dialect
 from xdsl.passes import ModulePass
 
@@ -91,12 +92,29 @@ def register_plugin(plugin: Plugin, dialects: DialectRegistry, passes: PassRegis
         for name in new:
             if name in known:
                 raise _error(plugin.source, f"there is a {kind} '{name}' already: give it another name")
-    dialects.update({dialect.name: partial(_same, dialect) for dialect in plugin.dialects})
+    brought: DialectRegistry = {dialect.name: partial(_same, dialect) for dialect in plugin.dialects}
+    dialects.update(brought)
+    _dialects.update(brought)
     passes.update({pass_.name: partial(_same, pass_) for pass_ in plugin.passes})
     if plugin.rules is not None:
         from ..passes.uop.rules.plugins import add_simplify_rules
 
         add_simplify_rules(plugin.rules)
+
+
+_dialects: DialectRegistry = {}
+"""Of the plugins that are registered."""
+
+
+def make_context() -> Context:
+    """A context that knows the dialects of uop and of plugins; each is loaded when it is met."""
+    from ..dialects import get_all_dialects
+
+    context = Context()
+    installed = {dialect.name: partial(_same, dialect) for plugin in installed_plugins() for dialect in plugin.dialects}
+    for name, factory in (get_all_dialects() | installed | _dialects).items():
+        context.register_dialect(name, factory)
+    return context
 
 
 def _same(value: T) -> T:

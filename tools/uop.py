@@ -62,6 +62,9 @@ def make_parser() -> argparse.ArgumentParser:
     rules.add_argument("names", nargs="*", metavar="NAME", help="only rules whose family or name contains one of these")
     rules.add_argument("--prove", action="store_true", help="prove each rule: by z3, or by running both sides")
     rules.add_argument("--load", action="append", default=[], metavar="FILE", help="also the rules that FILE defines")
+    rules.add_argument(
+        "--strict", action="store_true", help="fail too where a loaded rule is about ops without a registered meaning"
+    )
     rules.add_argument("--json", action="store_true", help="print JSON instead of a table")
 
     _add_check(commands.add_parser("check", help="check a suite of programs: is each right, and why not"))

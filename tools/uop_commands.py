@@ -6,8 +6,6 @@ import argparse
 import sys
 from pathlib import Path
 
-from xdsl.context import Context
-
 from ..frontends.capture import capture_expression, capture_file
 from ..frontends.captured import Captured
 from ..frontends.errors import FrontendError
@@ -21,7 +19,7 @@ from .faults.interpret_each import InterpretEach, InterpretOptions, WrongResultE
 from .faults.outcomes import Inputs
 from .faults.saved_run import free_directory, save_run
 from .pipelines import CompileOptions
-from .plugins import load_plugin, register_plugin
+from .plugins import load_plugin, make_context, register_plugin
 from .report import comparison_table, console, kernel_table
 from .timing import Timing
 
@@ -131,7 +129,7 @@ def _interpret_each(captured: Captured, seed: int) -> InterpretEach:
     inputs = Inputs("of the program", [to_interpreted(value) for value in captured.make_inputs(seed)])
     return InterpretEach(
         captured.imported().module,
-        Context(),
+        make_context(),
         InterpretOptions(seed, bisects=True, given=[inputs]),
         lambda message: print(f"uop: warning: {message}", file=sys.stderr),
         Timing(),

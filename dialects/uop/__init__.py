@@ -30,6 +30,7 @@ from .alu import (
     TruncdivOp,
     TruncmodOp,
     WhereOp,
+    alu_op,
     constant_value,
 )
 from .kernel import KernelOp, LaunchOp, YieldOp
@@ -116,5 +117,6 @@ __all__ = [
     "WhereOp",
     "WindowOp",
     "YieldOp",
+    "alu_op",
     "constant_value",
 ]

@@ -90,16 +90,35 @@ class AluOp(IRDLOperation):
         printer.print_attribute(self.operands[-1].type)
 
 
-def _define(name: str) -> type[AluOp]:
-    row = semantics.ALU[name]
+def _define(row: semantics.Semantics) -> type[AluOp]:
     traits = (Pure(), Commutative()) if row.commutative else (Pure(),)
-    members = {"__doc__": row.summary, "__module__": __name__, "name": f"uop.{name}", "traits": traits_def(*traits)}
+    dialect, _, name = row.name.rpartition(".")
+    members = {
+        "__doc__": row.summary,
+        "__module__": __name__,
+        "name": f"{dialect or 'uop'}.{name}",
+        "traits": traits_def(*traits),
+    }
     class_name = "".join(part.capitalize() for part in name.split("_")) + "Op"
     return irdl_op_definition(type(class_name, (AluOp,), members))
 
 
-ALU_OPS: dict[str, type[AluOp]] = {name: _define(name) for name in semantics.ALU}
-"""Op name (without the dialect) → class."""
+ALU_OPS: dict[str, type[AluOp]] = {name: _define(row) for name, row in semantics.ALU.items()}
+"""Op name (of uop, without the dialect) → class."""
+
+
+def alu_op(row: semantics.Semantics) -> type[AluOp]:
+    """An op of another dialect that is like those of the table, where its row stands from now on.
+
+    row: its name has the dialect: `Semantics("mine.double", 1, "number", "x + x", lambda np, x: x + x, {}, smt=…)`
+    """
+    dialect, _, _ = row.name.rpartition(".")
+    if dialect in ("", "uop"):
+        raise ValueError(f"{row.name} needs the name of your dialect in front: mine.{row.name.rpartition('.')[2]}")
+    semantics.ALU[row.name] = row
+    ALU_OPS[row.name] = _define(row)
+    return ALU_OPS[row.name]
+
 
 NegOp = ALU_OPS["neg"]
 NotOp = ALU_OPS["not"]

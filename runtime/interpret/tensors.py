@@ -13,7 +13,6 @@ from xdsl.traits import SymbolTable
 from ...dialects.semantics import numpy_dtype
 from ...dialects.types import element_of, is_float, shape_of, type_name
 from ...dialects.uop import (
-    ALU_OPS,
     AluOp,
     BitcastOp,
     CastOp,
@@ -64,7 +63,7 @@ def _run(block: Block, arguments: Sequence[Array], parent: Operation) -> list[Ar
         operands = [values[operand] for operand in op.operands]
         if isinstance(op, ReturnOp | YieldOp):
             return operands
-        handler = _HANDLERS.get(type(op))
+        handler = _HANDLERS.get(AluOp if isinstance(op, AluOp) else type(op))
         if handler is None:
             raise NotExecutableError(f"{op.name} has no meaning in tensor form", op)
         results = handler(op, operands)
@@ -236,7 +235,7 @@ def _launch(op: LaunchOp, operands: Sequence[Array]) -> list[Array]:
 
 
 _HANDLERS: Mapping[type[Operation], Callable[[Any, Sequence[Array]], list[Array]]] = {
-    **dict.fromkeys(ALU_OPS.values(), _alu),
+    AluOp: _alu,
     ConstOp: _const,
     CastOp: _cast,
     BitcastOp: _bitcast,

@@ -132,7 +132,8 @@ class Encoding:
             if self.form.whole and is_integer(type) and not _holds(type, element):
                 term = self.reduced(term, type)
             return Value(term, type), meanings[0]
-        is_on_bits = row.name in BITWISE and element != i1
+        # What other dialects say of integers that have a width, they say of bits.
+        is_on_bits = element != i1 and (row.name in BITWISE or ("." in row.name and element != index))
         if meaning is None or (self.form.whole and is_on_bits and not _is_scaling(row.name, terms)):
             raise NotSymbolicError(op.name)
         term = meaning(z3, self.meant(element), *terms)

@@ -30,15 +30,17 @@ from .kernels import check_on_kernels
 from .pairs import has_all_pairs
 from .symbolic import is_data
 from .symbolic_proof import Verdict, answer, plan_for, prove_symbolically, questions_in
-from .typings import Typing, can_be_typed, typings
+from .typings import Typing, can_be_typed, ops_without_meaning, typings
 
 INSTANCES, LEAST_INSTANCES, MOST_INSTANCES = 440, 10, 200
 """Choices of constants and ranges that are tried for a rule in all its typings, and for one of them."""
 
 
 NOTHING_SATISFIES = "nothing satisfies its guard"
-NO_METHOD = (
-    "its term is about ops whose meaning is not known here, and it fires on no kernel of runtime/proofs/kernels.py"
+NO_METHOD = "it fires on no kernel of runtime/proofs/kernels.py"
+NO_MEANING = (
+    "no meaning is registered for {ops}: define the op with alu_op, whose row says what it gives (docs/rewriting.md, "
+    "Rules of one's own)"
 )
 
 
@@ -51,6 +53,8 @@ class Outcome(StrEnum):
     """The solver gave up, or there is no method for the rule."""
     NEVER_FIRES = "never fires"
     """Nothing satisfies its guard."""
+    NO_MEANING = "no meaning"
+    """Nobody has said what an op of another dialect means."""
 
 
 @dataclass
@@ -91,6 +95,9 @@ def prove(rule: Rule) -> Proof:
     """Prove one rule."""
     proof = Proof(rule)
     start = time.process_time()
+    if unknown := ops_without_meaning(rule):
+        proof.outcome, proof.detail = Outcome.NO_MEANING, NO_MEANING.format(ops=", ".join(unknown))
+        return proof
     if can_be_typed(rule):
         choices = typings(rule)
         limit = max(LEAST_INSTANCES, min(MOST_INSTANCES, INSTANCES // max(len(choices), 1)))
@@ -103,9 +110,10 @@ def prove(rule: Rule) -> Proof:
     if proof.is_right and not (proof.for_all or proof.instances):
         _run_kernels(proof)
     if proof.is_right and not (proof.for_all or proof.instances):
-        typed = can_be_typed(rule)
-        proof.outcome = Outcome.NEVER_FIRES if typed else Outcome.UNKNOWN
-        proof.detail = NOTHING_SATISFIES if typed else NO_METHOD
+        if can_be_typed(rule):
+            proof.outcome, proof.detail = Outcome.NEVER_FIRES, NOTHING_SATISFIES
+        else:
+            proof.outcome, proof.detail = Outcome.UNKNOWN, NO_METHOD
     proof.seconds = time.process_time() - start
     return proof
 

@@ -9,6 +9,7 @@ from itertools import product
 from xdsl.dialects.builtin import IntegerAttr, TensorType, i64
 from xdsl.ir import Attribute, Operation
 
+from ...dialects import get_all_dialects
 from ...dialects.monoids import Number
 from ...dialects.syntax import integers
 from ...dialects.types import (
@@ -72,6 +73,21 @@ def _short(type: Attribute) -> str:
 def can_be_typed(rule: Rule) -> bool:
     """Whether the rule is about ALU ops, casts and movement alone, with operands in order."""
     return _is_plain(rule.term)
+
+
+def ops_without_meaning(rule: Rule) -> list[str]:
+    """Names of the rule's ops whose meaning is unknown to all that checks rules: ops of other dialects."""
+    found: dict[str, None] = {}
+    stack: list[object] = [rule.replacement, rule.term]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, Capture):
+            stack.append(part.term)
+        elif isinstance(part, Term):
+            if part.head.op.name.partition(".")[0] not in get_all_dialects() and not issubclass(part.head.op, AluOp):
+                found[part.head.op.name] = None
+            stack += reversed((*(part.operands or ()), *(operand for _, operand in part.named)))
+    return list(found)
 
 
 def _is_plain(pattern: Operand) -> bool:

@@ -13,7 +13,7 @@
 // CHECK:      func.func @f
 // CHECK-NEXT:   %[[A:.*]] = uop.abs %n : i32
 // CHECK-NEXT:   %[[N:.*]] = uop.neg %n : i32
-// CHECK-NEXT:   %[[D:.*]] = "mine.double"(%[[N]]) : (i32) -> i32
+// CHECK-NEXT:   %[[D:.*]] = mine.double %[[N]] : i32
 // CHECK-NEXT:   func.return %[[A]], %[[D]] : i32, i32
 // PASS:         %[[N:.*]] = uop.neg %n : i32
 // PASS-NEXT:    uop.add %[[N]], %[[N]] : i32

@@ -1,24 +1,37 @@
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
 """Dialects, rules and passes from outside the project."""
 
+import re
 from collections.abc import Iterator
 from importlib.metadata import EntryPoint
 from pathlib import Path
+from unittest.mock import patch
 
+import numpy as np
 import pytest
+from xdsl.dialects.builtin import Builtin
+from xdsl.ir import Dialect
+from xdsl.parser import Parser
 
+from uop.dialects.semantics import ALU, Semantics
+from uop.dialects.uop import ALU_OPS, KernelOp, alu_op
 from uop.passes.uop.rules import SIMPLIFY
 from uop.passes.uop.rules import plugins as rule_plugins
+from uop.runtime.interpret.tensors import interpret_kernel
+from uop.targets.cuda import cuda_text
 from uop.tools import driver, plugins
 from uop.tools.diagnostics import DiagnosticError
-from uop.tools.pipeline import default_passes
+from uop.tools.pipeline import default_passes, run_pipeline
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @pytest.fixture(autouse=True)
-def _own_rules(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]  # pytest calls it
-    """Rules that a test adds are gone after it."""
+def _own_rules(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:  # pyright: ignore[reportUnusedFunction]  # pytest calls it
+    """Rules, ops and dialects that a test adds are gone after it."""
     monkeypatch.setattr(rule_plugins, "_rules", rule_plugins.simplify_rules())
+    with patch.dict(ALU), patch.dict(ALU_OPS), patch.dict(plugins._dialects):  # pyright: ignore[reportPrivateUsage]
+        yield
 
 
 def install(monkeypatch: pytest.MonkeyPatch, *modules: str) -> None:
@@ -83,3 +96,35 @@ def test_what_is_of_the_wrong_kind_is_refused(text: str, message: str, tmp_path:
     with pytest.raises(DiagnosticError) as error:
         plugins.load_plugin(str(path))
     assert str(error.value.diagnostic) == f"{path}: error: {message}"
+
+
+def test_dialects_are_known_to_all_commands() -> None:
+    assert "mine" not in plugins.make_context().registered_dialect_names
+    plugins.register_plugin(plugins.load_plugin(str(EXAMPLES / "my_rules.py")), {}, {})
+    op = plugins.make_context().get_op("mine.double")
+    assert op.name == "mine.double"
+
+
+def test_op_is_interpreted_and_printed_by_its_row() -> None:
+    """Through the whole pipeline: an elementwise op of a plugin is nothing special."""
+    row = Semantics("mine.cube", 1, "float", "x³", lambda np, x: x * x * x, {"f32": "{0} * {0} * {0}"})
+    plugins.register_plugin(plugins.Plugin("here", [Dialect("mine", [alu_op(row)])]), {}, {})
+    text = """
+uop.kernel @cube(%x: tensor<64xf32>) -> (tensor<64xf32>) {
+  %0 = mine.cube %x : tensor<64xf32>
+  uop.yield %0 : tensor<64xf32>
+}"""
+    context = plugins.make_context()
+    context.load_dialect(Builtin)
+    module = Parser(context, text).parse_module()
+    (kernel,) = module.ops
+    assert isinstance(kernel, KernelOp)
+    (result,) = interpret_kernel(kernel, [np.arange(64, dtype=np.float32)])
+    assert result[3] == 27
+    run_pipeline(module, context, "uop-to-cuda")
+    assert re.search(r"(v\d+|x\w*) \* \1 \* \1", cuda_text(module)), cuda_text(module)
+
+
+def test_name_of_an_op_has_its_dialect() -> None:
+    with pytest.raises(ValueError, match=r"double needs the name of your dialect in front: mine\.double"):
+        alu_op(Semantics("double", 1, "number", "x + x", lambda np, x: x + x, {}))

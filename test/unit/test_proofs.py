@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from math import inf
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -16,8 +17,9 @@ from xdsl.dialects import arith
 from xdsl.ir import Attribute, SSAValue
 
 import uop.passes
-from uop.dialects.semantics import round_to_element
+from uop.dialects.semantics import ALU, round_to_element
 from uop.dialects.types import bf16, f16
+from uop.dialects.uop import ALU_OPS, ReduceOp
 from uop.passes.rule_families import RULE_FAMILIES
 from uop.passes.uop.rules.casts import is_same_type
 from uop.rewriting.patterns import BITS, BOOL, FLOAT, INDEX, INTEGER, SIGNED, Rule, Term, constants, gcd, op, variables
@@ -62,7 +64,7 @@ from uop.runtime.proofs import symbolic_proof
 from uop.runtime.proofs.agreement import same_results
 from uop.runtime.proofs.instances import Instance
 from uop.runtime.proofs.pairs import Side
-from uop.runtime.proofs.prove import NO_METHOD, Outcome, prove
+from uop.runtime.proofs.prove import NO_MEANING, Outcome, prove
 from uop.runtime.proofs.samples import some_of
 from uop.runtime.proofs.solving import Answer
 from uop.runtime.proofs.typings import typings
@@ -255,9 +257,11 @@ def test_rule_about_remainders_or_uses_is_proved_and_run(rule: Rule, types: int)
 
 
 def test_rule_about_unknown_ops_is_not_proved() -> None:
-    proof = prove(op(arith.AddiOp)[n, m] >> n)
-    assert proof.outcome is Outcome.UNKNOWN
-    assert proof.detail == NO_METHOD
+    proof = prove(add[n, op(arith.AddiOp)[n, m]] >> n)
+    assert proof.outcome is Outcome.NO_MEANING
+    assert proof.detail == NO_MEANING.format(ops="arith.addi")
+    assert not proof.is_right
+    assert prove(op(ReduceOp)[n] >> n).outcome is Outcome.UNKNOWN
 
 
 def test_what_the_solver_does_not_know_is_no_proof(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -405,3 +409,46 @@ def test_loaded_rules(
     text = capsys.readouterr().out
     assert ("proved  mul" if code == 0 else "REFUTED  mul") in text
     assert code == 0 or "u = -0.0: -0.0 became 0.0" in text
+
+
+OWN_OP = """\
+from xdsl.dialects import arith
+from uop.dialects.semantics import Semantics
+from uop.dialects.uop import alu_op
+from uop.rewriting.patterns import INTEGER, op, variables
+from uop.rewriting.rules import Rules
+from uop.rewriting.vocabulary import add, neg
+
+(n,) = variables("n", INTEGER)
+triple = op(alu_op(Semantics("theirs.triple", 1, "number", "x + x + x", lambda np, x: x + x + x, {}, smt=SMT)))
+addi = op(arith.AddiOp)
+RULES = Rules(RULE)
+"""
+
+
+@pytest.mark.parametrize(
+    ("rule", "smt", "flags", "code", "text"),
+    [
+        ("neg[triple[n]] >> triple[neg[n]]", "lambda z3, element, x: x * 3", [], 0, "proved  neg"),
+        ("neg[triple[n]] >> triple[neg[n]]", "None", [], 0, "proved  neg"),  # by running it
+        ("triple[n] >> add[n, n]", "lambda z3, element, x: x * 3", [], 1, "-3 became -2"),
+        ("triple[n] >> add[n, n]", "None", [], 1, "became"),
+        ("triple[n] >> add[add[n, n], n]", "lambda z3, element, x: x * 2", [], 1, "REFUTED"),  # its meanings differ
+        (
+            "addi[n, n] >> triple[n]",
+            "None",
+            [],
+            0,
+            "no meaning is registered for arith.addi: define the op with alu_op",
+        ),
+        ("addi[n, n] >> triple[n]", "None", ["--strict"], 1, "NO MEANING  arith.addi[n, n]"),
+    ],
+)
+def test_rules_about_ops_of_ones_own(
+    rule: str, smt: str, flags: list[str], code: int, text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "theirs.py"
+    file.write_text(OWN_OP.replace("SMT", smt).replace("RULE)", f"{rule})"))
+    with patch.dict(ALU), patch.dict(ALU_OPS):
+        assert main(["rules", "--prove", *flags, "--load", str(file), "theirs:"]) == code
+    assert text in capsys.readouterr().out
