@@ -22,6 +22,7 @@ PASSES: dict[str, tuple[str, str]] = {
     "uop-plan-buffers": ("uop", "UOpPlanBuffersPass"),
     "uop-rangeify": ("uop", "UOpRangeifyPass"),
     "uop-simplify": ("uop", "UOpSimplifyPass"),
+    "uop-split-scan": ("uop", "UOpSplitScanPass"),
 }
 
 

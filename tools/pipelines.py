@@ -49,7 +49,10 @@ class CompileOptions:
 STAGES: tuple[Stage, ...] = (
     Stage("torch"),
     Stage("uop", (Step("convert-torch-to-uop"), Step("uop-simplify"))),
-    Stage("partition", (Step("uop-expand-scatter"), Step("uop-partition"), Step("uop-plan-buffers"))),
+    Stage(
+        "partition",
+        (Step("uop-expand-scatter"), Step("uop-split-scan"), Step("uop-partition"), Step("uop-plan-buffers")),
+    ),
     Stage("range", (Step("uop-rangeify"), Step("uop-simplify"))),
     Stage("loop", (Step("convert-uop-to-loop"),)),
     Stage(

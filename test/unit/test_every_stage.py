@@ -55,6 +55,7 @@ PROGRAMS = {
     "cummax": "x = torch.randn(5, 37)\ntorch.cummax(torch.where(x > 2.0, math.nan, x), 1)",
     "cummin of ties": "torch.cummin(torch.randint(0, 9, (5, 37)), 0)",
     "logcumsumexp": "x = torch.randn(5, 37)\ntorch.logcumsumexp(torch.where(x < 0.0, -math.inf, x), 1)",
+    "long cumsum": "torch.cumsum(torch.randn(2, 1000), 1).exp()",
     "two scans": "x = torch.rand(5, 37)\ntorch.cumsum(x, 1) + torch.cumprod(x, 1)",
     "softmax of cumsum": "torch.softmax(torch.cumsum(torch.randn(5, 37), 1), 1)",
     "position_ids": "m = torch.randint(0, 2, (2, 19))\nnn.Embedding(40, 16)((m.cumsum(-1) - 1).clamp(min=0))",
