@@ -37,6 +37,12 @@ def test_convolution(case: tuple[Any, ...], dtype: torch.dtype) -> None:
     check_composite(aten.convolution.default, x, w, bias, stride, padding, dilation, False, none, groups)
 
 
+def test_convolution_without_a_batch() -> None:
+    x, w = sample(torch.float32, (3, 7, 6)), sample(torch.float32, (4, 3, 2, 3), 1)
+    check_composite(aten.conv2d.default, x, w)
+    check_composite(aten.convolution.default, x.unsqueeze(0), w, None, [1], [1], [2], False, [0], 1)
+
+
 @pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.int8, torch.uint8])
 def test_integers_wrap_around(dtype: torch.dtype) -> None:
     x, w = sample(dtype, (1, 4, 5, 5)) * 5, sample(dtype, (4, 2, 3, 3), 1)

@@ -68,6 +68,18 @@ def test_cubic(case: tuple[Any, ...], align_corners: bool) -> None:
         check_composite(aten.upsample_bicubic2d.default, sample(dtype, shape), size, align_corners, *scales)
 
 
+@pytest.mark.parametrize("align_corners", [False, True])
+@pytest.mark.parametrize("case", [case for case in SIZES if len(case[1]) == 2], ids=str)
+def test_without_aliasing(case: tuple[Any, ...], align_corners: bool) -> None:
+    shape, size, scales = case
+    for name in ("_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa"):
+        for dtype in (torch.float32, torch.float64):
+            check_composite(getattr(aten, name).default, sample(dtype, shape), size, align_corners, *scales)
+    x = sample(torch.float32, (1, 1, 9, 9))
+    x[..., 0, 0] = math.inf
+    check(aten._upsample_bilinear2d_aa.default, x, [4, 3], align_corners, ulps=256)
+
+
 def test_special_values() -> None:
     x = sample(torch.float32, (1, 1, 4, 4))
     x[..., 0, 0], x[..., 3, 3], x[..., 1, 2] = math.inf, math.nan, -math.inf

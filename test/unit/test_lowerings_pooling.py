@@ -12,7 +12,7 @@ from aten_oracle import check, check_composite, sample
 aten: Any = torch.ops.aten
 
 # (shape, kernel_size, stride, padding, ceil_mode, count_include_pad)
-AVERAGES = [
+AVERAGES: list[tuple[Any, ...]] = [
     ((2, 3, 7), [3], [2], [1], False, True),
     ((2, 3, 8), [3], [2], [1], True, False),
     ((1, 2, 7, 6), [3, 2], [], [0, 0], False, True),
@@ -53,7 +53,7 @@ def test_average_pool_backward(case: tuple[Any, ...]) -> None:
 
 
 # (shape, kernel_size, stride, padding, dilation, ceil_mode)
-GREATEST = [
+GREATEST: list[tuple[Any, ...]] = [
     ((2, 3, 7), [3], [2], [1], [1], False),
     ((1, 2, 8), [2], [3], [0], [3], True),
     ((1, 2, 7, 6), [3, 2], [], [0, 0], [1, 1], False),
@@ -106,7 +106,7 @@ def test_max_pool_backward(case: tuple[Any, ...]) -> None:
     check(getattr(aten, f"max_pool{rank}d_with_indices_backward").default, grad, x, kernel, *options, indices, ulps=16)
 
 
-ADAPTIVE = [
+ADAPTIVE: list[tuple[Any, ...]] = [
     ((2, 3, 7), [3]),
     ((3, 12), [4]),
     ((1, 2, 7, 6), [3, 4]),

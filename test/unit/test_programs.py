@@ -9,6 +9,8 @@ import pytest
 from programs import PROGRAMS, SEED
 
 from uop.dialects.gpu_kernel import ARCHITECTURES, DEFAULT_ARCHITECTURE
+from uop.dialects.loop import ForOp
+from uop.dialects.uop import KernelOp
 from uop.frontends.capture import capture_expression, capture_file
 from uop.frontends.captured import Captured
 from uop.runtime.nvrtc import compile_cuda
@@ -60,3 +62,23 @@ def test_seed_is_one_staged_kernel() -> None:
     assert run.counters.bank_conflicts == 0
     assert run.counters.global_store_sectors == run.counters.unique_store_sectors == 16 * 16 * 4 // 32
     assert result.comparisons[0].error < 1e-5
+
+
+CONVOLUTIONS = (
+    "F.relu(nn.Conv2d(8, 16, 3, padding=1)(torch.randn(1, 8, 14, 14)))",
+    "nn.Conv2d(3, 6, 3, stride=2, dilation=2)(torch.randn(1, 3, 15, 13))",
+    "nn.Conv2d(6, 6, 3, padding=1, groups=6)(torch.randn(1, 6, 14, 14))",
+    "nn.Conv2d(6, 8, 3, padding=1, groups=2)(torch.randn(1, 6, 9, 9))",
+    "F.max_pool2d(torch.randn(3, 15, 14), 3, 2, 1)",
+)
+
+
+@pytest.mark.parametrize("code", CONVOLUTIONS)
+def test_windows_are_index_arithmetic(code: str) -> None:
+    """One kernel, no buffer of columns, and no division in the loops over channels and taps."""
+    stages = compile_stages(capture_expression(code).imported(), CompileOptions())
+    tile = next(module for name, module in stages if name == "tile")
+    assert len([op for op in tile.body.block.ops if isinstance(op, KernelOp)]) == 1
+    inside = {op.name for loop in tile.walk() if isinstance(loop, ForOp) for op in loop.body.walk()}
+    assert "loop.yield" in inside
+    assert not any(division in name for name in inside for division in ("floor", "trunc"))

@@ -5,6 +5,7 @@
 
 from . import (
     activations,
+    antialias,
     arithmetic,
     attention,
     bags,
@@ -39,6 +40,7 @@ __all__ = [
     "LOWERINGS",
     "Unsupported",
     "activations",
+    "antialias",
     "arithmetic",
     "attention",
     "bags",

@@ -42,6 +42,21 @@ def convolution(
     return result.reshape(b.shape)
 
 
+@lowering("conv1d", "conv2d", "conv3d")
+def conv(
+    b: Lowering,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: list[int] = [1],
+    padding: list[int] = [0],
+    dilation: list[int] = [1],
+    groups: int = 1,
+) -> Tensor:
+    """`input` may lack the batch."""
+    return convolution(b, input, weight, bias, stride, padding, dilation, False, [0], groups)
+
+
 def _convolution(x: Tensor, w: Tensor, windows: Sequence[Window], counts: Sequence[int], groups: int) -> Tensor:
     """x: N × C × …, w: O × C/groups × taps: N × O × counts."""
     read = _for_each_output(windowed(x, windows, counts), w.shape[0], groups, len(windows))

@@ -19,15 +19,17 @@ from .registry import lowering
 from .tensor import Tensor, along, iota
 
 
-def _axis_scales(self: Tensor, output_size: Sequence[int] | None, scales: Sequence[float] | None) -> list[float | None]:
+def axis_scales(self: Tensor, output_size: Sequence[int] | None, scales: Sequence[float] | None) -> list[float | None]:
     """The scale given for each of the last axes; a size that is given wins."""
     if output_size is not None or scales is None:
         return [None] * (self.rank - 2)
     return list(scales)
 
 
-def _ratio(extent: int, count: int, scale: float | None) -> float:
-    """Elements of the input for one of the output, corners not aligned."""
+def step_between(extent: int, count: int, align_corners: bool, scale: float | None) -> float:
+    """How many elements of the input two neighbours of the output are apart."""
+    if align_corners:
+        return (extent - 1) / (count - 1) if count > 1 else 0.0
     return 1.0 / scale if scale is not None and scale > 0 else extent / count
 
 
@@ -61,7 +63,7 @@ def upsample_nearest3d(
 def upsample_nearest_vec(
     b: Lowering, input: Tensor, output_size: list[int] | None, scale_factors: list[float] | None
 ) -> Tensor:
-    return _nearest(b, input, _axis_scales(input, output_size, scale_factors))
+    return _nearest(b, input, axis_scales(input, output_size, scale_factors))
 
 
 def _nearest(b: Lowering, x: Tensor, scales: Sequence[float | None]) -> Tensor:
@@ -81,11 +83,11 @@ def _nearest_along(x: Tensor, axis: int, count: int, scale: float | None, shift:
     if extent == count and scale is None:
         return x
     number = np.float64 if compute == f64 else np.float32
-    ratio = number(_ratio(extent, count, scale))
+    ratio = number(step_between(extent, count, False, scale))
     rounded = np.floor((np.arange(count).astype(number) + number(shift)) * ratio).astype(np.int64)
     half = 2 if shift else 1
     for denominator in (1, 2, 3, 4, 8, 16, count):
-        exact = Fraction(_ratio(extent, count, scale)).limit_denominator(denominator)
+        exact = Fraction(step_between(extent, count, False, scale)).limit_denominator(denominator)
         a, repeats = exact.numerator, exact.denominator * half
         start = a if shift else 0
         places = (start + np.arange(count) * a * half) // repeats
@@ -135,7 +137,7 @@ def upsample_trilinear3d(
 def upsample_linear_vec(
     b: Lowering, input: Tensor, output_size: list[int] | None, align_corners: bool, scale_factors: list[float] | None
 ) -> Tensor:
-    return _linear(b, input, align_corners, _axis_scales(input, output_size, scale_factors))
+    return _linear(b, input, align_corners, axis_scales(input, output_size, scale_factors))
 
 
 @lowering("upsample_bicubic2d")
@@ -154,7 +156,7 @@ def upsample_bicubic2d(
 def upsample_bicubic2d_vec(
     b: Lowering, input: Tensor, output_size: list[int] | None, align_corners: bool, scale_factors: list[float] | None
 ) -> Tensor:
-    return _cubic(b, input, align_corners, _axis_scales(input, output_size, scale_factors))
+    return _cubic(b, input, align_corners, axis_scales(input, output_size, scale_factors))
 
 
 Neighbours = list[tuple[Tensor, Tensor]]
@@ -189,10 +191,8 @@ def _cubic(b: Lowering, x: Tensor, align_corners: bool, scales: Sequence[float |
 
 def _source(b: Lowering, extent: int, count: int, align_corners: bool, scale: float | None) -> Tensor:
     """Where each place of the output is on the axis of the input, as a real number."""
-    places = b.iota(count, b.compute)
-    if align_corners:
-        return places * ((extent - 1) / (count - 1) if count > 1 else 0.0)
-    return (places + 0.5) * _ratio(extent, count, scale) - 0.5
+    places, step = b.iota(count, b.compute), step_between(extent, count, align_corners, scale)
+    return places * step if align_corners else (places + 0.5) * step - 0.5
 
 
 def _place_and_part(real: Tensor, extent: int) -> tuple[Tensor, Tensor]:
