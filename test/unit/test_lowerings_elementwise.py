@@ -291,3 +291,16 @@ def test_other_integer_forms() -> None:
     for overload in (aten.__lshift__, aten.__rshift__):
         check(overload.Scalar, x, 2)
         check(overload.Tensor, x, x.abs())
+
+
+@pytest.mark.parametrize("dtype", ALL)
+def test_angle(dtype: torch.dtype) -> None:
+    for value in (sample(dtype, (3, 4)), special(dtype)):
+        check(aten.angle.default, value)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_ldexp(dtype: torch.dtype) -> None:
+    x = sample(dtype, (3, 4))
+    check(aten.ldexp.Tensor, x, torch.tensor([0, 3, -3, 1]), ulps=4)
+    check(aten.ldexp.Tensor, x, sample(dtype, (3, 1)), ulps=4)

@@ -54,6 +54,7 @@ def test_batch_norm(training: bool, dtype: torch.dtype) -> None:
 def test_distances(order: float) -> None:
     x, y = sample(torch.float32, (2, 4, 3)), sample(torch.float32, (5, 3), seed=1)
     check_composite(aten._cdist_forward.default, x, y, order, None)
+    check_composite(aten.dist.default, x[0, :1], y, order)
     check_composite(aten._pdist_forward.default, x[0], order)
     check_composite(aten._pdist_forward.default, sample(torch.float64, (7, 3)), order)
     check_composite(aten._pdist_forward.default, x[0, :1], order)

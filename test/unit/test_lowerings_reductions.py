@@ -131,6 +131,10 @@ def test_products(dtype: torch.dtype) -> None:
     check_composite(aten.addmm.default, bias, x, y)
     check_composite(aten.addmm.default, bias, x, y, beta=2, alpha=3)
     check_composite(aten.baddbmm.default, bias, sample(dtype, (2, 3, 5)), sample(dtype, (2, 5, 4)), beta=2)
+    check_composite(aten.addbmm.default, bias, sample(dtype, (2, 3, 5)), sample(dtype, (2, 5, 4)), beta=2, alpha=3)
+    check_composite(
+        aten._trilinear.default, x, sample(dtype, (4, 5, 2)), sample(dtype, (3, 2)), [1, 3], [0], [1, 2], [2, 3]
+    )
     if dtype.is_floating_point:
         check_composite(aten.addmm.default, torch.full_like(bias, math.nan), x, y, beta=0)
 

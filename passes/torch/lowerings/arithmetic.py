@@ -77,6 +77,13 @@ def fmod(b: Lowering, self: Operand, other: Operand) -> Tensor:
     return x.alu("truncmod", y)
 
 
+@lowering("ldexp.Tensor")
+def ldexp(b: Lowering, self: Tensor, other: Tensor) -> Tensor:
+    """self · 2^other, in the type of the result (so it is ∞ or 0 where the power is)."""
+    x, y = b.operands([self, other], b.compute)
+    return x * y.alu("exp2")
+
+
 @lowering("pow.Tensor_Tensor", "pow.Scalar")
 def pow_(b: Lowering, self: Operand, exponent: Operand) -> Tensor:
     if not isinstance(self, Tensor) and self == 1:

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import i64
 
+from ....dialects.monoids import Number
 from .lowering import Lowering
 from .reductions import norm_along
 from .registry import lowering
 from .tensor import Tensor
+
+
+@lowering("dist")
+def dist(b: Lowering, self: Tensor, other: Tensor, p: Number = 2) -> Tensor:
+    """The p-norm of the difference."""
+    x, y = b.operands([self, other], b.compute)
+    return norm_along(x - y, range(x.rank), float(p)).reshape(())
 
 
 @lowering("_cdist_forward")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ....dialects.types import is_bool, is_float, type_name
 from .lowering import Lowering
 from .registry import lowering
@@ -105,6 +107,13 @@ def deg2rad(b: Lowering, self: Tensor) -> Tensor:
 @lowering("rad2deg")
 def rad2deg(b: Lowering, self: Tensor) -> Tensor:
     return self.cast(b.compute) * 57.29577951308232
+
+
+@lowering("angle")
+def angle(b: Lowering, self: Tensor) -> Tensor:
+    """Of a real number: 0, π where it is negative, NaN where it is NaN."""
+    x = self.cast(b.element)
+    return x.alu("isnan").where(x, (x < 0).where(math.pi, x.like(0)))
 
 
 @lowering("logit")

@@ -6,6 +6,8 @@ Floats of 16 bits are multiplied and added up in f32.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute
 
@@ -93,6 +95,38 @@ def baddbmm(
     b: Lowering, self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1
 ) -> Tensor:
     return _added(b, self, _product(b, batch1, batch2), beta, alpha)
+
+
+@lowering("addbmm")
+def addbmm(b: Lowering, self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
+    """The sum of the products of the batch."""
+    product = _product(b, batch1, batch2).sum([0]).reshape((batch1.shape[1], batch2.shape[2]))
+    return _added(b, self, product, beta, alpha)
+
+
+@lowering("_trilinear")
+def trilinear(
+    b: Lowering,
+    i1: Tensor,
+    i2: Tensor,
+    i3: Tensor,
+    expand1: list[int],
+    expand2: list[int],
+    expand3: list[int],
+    sumdim: list[int],
+    unroll_dim: int = 1,
+) -> Tensor:
+    """The product of three tensors, each with axes of extent 1 put in at `expand`, summed over the axes `sumdim`."""
+    factors = [_with_axes(x.cast(b.compute), axes) for x, axes in ((i1, expand1), (i2, expand2), (i3, expand3))]
+    x, y, z = b.operands(factors, b.compute)
+    return (x * y * z).sum(sumdim).reshape(b.shape)
+
+
+def _with_axes(x: Tensor, axes: Sequence[int]) -> Tensor:
+    """`x` with an axis of extent 1 at each of these places of the result, in ascending order."""
+    for axis in axes:
+        x = x.unsqueeze(axis)
+    return x
 
 
 @lowering("addmv")

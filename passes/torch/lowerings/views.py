@@ -30,7 +30,7 @@ def copy(b: Lowering, self: Tensor, src: Tensor) -> Tensor:
     return src.cast(self.element).broadcast_to(self.shape)
 
 
-@lowering("view", "_unsafe_view")
+@lowering("view", "_unsafe_view", "view_copy")
 def view(b: Lowering, self: Tensor, size: list[int]) -> Tensor:
     return self.reshape(whole_shape(size, self.count))
 
@@ -84,7 +84,7 @@ def squeeze_dims(b: Lowering, self: Tensor, dim: list[int]) -> Tensor:
     return self.squeeze(dim)
 
 
-@lowering("permute")
+@lowering("permute", "permute_copy")
 def permute(b: Lowering, self: Tensor, dims: list[int]) -> Tensor:
     return self.permute(dims)
 
@@ -126,7 +126,7 @@ def slice_(
     return self.shrink(dim, places.start, len(places), step)
 
 
-@lowering("narrow")
+@lowering("narrow", "narrow_copy")
 def narrow(b: Lowering, self: Tensor, dim: int, start: int, length: int) -> Tensor:
     return self.shrink(dim, start % max(self.shape[self.axis(dim)], 1) if start < 0 else start, length)
 
@@ -157,7 +157,7 @@ def chunk(b: Lowering, self: Tensor, chunks: int, dim: int = 0) -> list[Tensor]:
     return [self.shrink(dim, start, min(size, extent - start)) for start in starts]
 
 
-@lowering("unbind.int")
+@lowering("unbind.int", "unbind_copy.int")
 def unbind(b: Lowering, self: Tensor, dim: int = 0) -> list[Tensor]:
     return [self.select(dim, index) for index in range(self.shape[self.axis(dim)])]
 
