@@ -35,7 +35,7 @@ def check_command(options: argparse.Namespace) -> int:
 
 
 def _run(suite: Suite[Any], cases: Sequence[Any], options: argparse.Namespace) -> list[Outcome]:
-    """The outcomes of the cases, in their order; progress on standard error where that is a terminal."""
+    """The outcomes of the cases, in their order; failures as they come, and progress, go to standard error."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     outcomes: list[Outcome] = []
     failures = 0
@@ -43,7 +43,10 @@ def _run(suite: Suite[Any], cases: Sequence[Any], options: argparse.Namespace) -
         task = progress.add_task("checking", total=len(cases) * len(suite.levels))
         for outcome in run_suite(suite, cases, jobs=options.jobs, time_limit=options.time_limit):
             outcomes.append(outcome)
-            failures += outcome.verdict.is_failure
+            if outcome.verdict.is_failure:
+                failures += 1
+                told = f"{outcome.verdict}: {outcome.case}, {outcome.level}: {'; '.join(outcome.reasons)}"
+                progress.console.print(told, markup=False, highlight=False, soft_wrap=True)
             description = f"{failures} wrong or crashed" if failures else "checking"
             progress.update(task, advance=1, description=description)
     places = {str(case): place for place, case in enumerate(cases)}

@@ -1,4 +1,6 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+# (torch.testing has few types)
 """Suite `opinfo`: PyTorch's own tests of its operations (`torch.testing`), each sample of inputs a program.
 
 Operations that draw random numbers are told by PyTorch's tag `nondeterministic_seeded`, those that give memory that
@@ -8,7 +10,7 @@ nobody wrote by `OpInfo.has_nondeterministic_output`: they are run, and not judg
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -147,11 +149,18 @@ def _samples(name: str, dtype: str, every: bool) -> Sequence[SampleInput]:
     info = _operations()[name]
     with random_state(0), quiet_export():
         if dtype == ERRORS:
-            return [error.sample_input for error in info.error_inputs("cpu")] if info.error_inputs_func else []
+            # None where there are none, whatever its annotation says.
+            has_errors = info.error_inputs_func is not None  # pyright: ignore[reportUnnecessaryComparison]
+            return [error.sample_input for error in info.error_inputs("cpu")] if has_errors else []
         if DTYPES[dtype] not in info.dtypes:
             return []
-        samples = info.sample_inputs("cpu", DTYPES[dtype])
-        return list(samples) if every else [next(iter(samples))]
+        samples = iter(info.sample_inputs("cpu", DTYPES[dtype]))
+        if every:
+            return list(samples)
+        first = next(samples)
+        if isinstance(samples, Generator):
+            samples.close()  # it would end whenever it is collected, in the middle of an export too
+        return [first]
 
 
 def _unspecified(case: str, levels: Sequence[str], reason: str) -> Iterator[Outcome]:
