@@ -30,6 +30,7 @@ PROGRAMS = {
     "sums of rows": "torch.zeros(50, 7).index_add(0, torch.randint(0, 50, (40,)), torch.randn(40, 7))",
     "rows put": "x = torch.randn(6, 5)\nx[torch.randint(-6, 6, (9,))] = torch.randn(9, 5)\nx",
     "mask": "x = torch.randn(8, 9)\nx[x > 0] = 0.0\nx",
+    "elements in the order of a mask": "x = torch.randn(4, 9)\nx.masked_scatter(x > 0, torch.randn(40))",
     "gradient of an embedding": "g, i = torch.randn(12, 6), torch.randint(0, 10, (12,))\n"
     "torch.ops.aten.embedding_dense_backward(g, i, 10, 3, False)",
     "bags": "i = torch.tensor([1, 2, 3, 1, 0, 9, 2])\n"
