@@ -1,0 +1,97 @@
+"""uop-expand-scatter keeps the meaning of a scatter, for each monoid and type, and whatever is repeated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, TensorType, f16, f32, f64, i1, i8, i32, i64
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, Region
+
+from uop.dialects.semantics import numpy_dtype
+from uop.dialects.types import is_bool, is_float, ui8
+from uop.dialects.uop import ScatterOp
+from uop.passes.uop.uop_expand_scatter import UOpExpandScatterPass
+from uop.rewriting.builder import Builder
+from uop.runtime.interpret.tensors import interpret_function
+
+Shape = tuple[int, ...]
+
+# (input, updates, axis), and how indices and updates come about: as they are, or repeated along some axes.
+SHAPES: list[tuple[Shape, Shape, int]] = [
+    ((7,), (0,), 0),
+    ((7,), (3,), 0),
+    ((7,), (9,), 0),
+    ((1,), (9,), 0),
+    ((5, 6), (9, 6), 0),
+    ((5, 6), (2, 4), 0),
+    ((5, 6), (4, 8), 1),
+    ((3, 5, 6), (2, 9, 1), 1),
+    ((0, 5), (0, 6), 1),
+]
+REPEATED = ("nothing", "indices", "updates")
+
+
+def program(
+    shapes: tuple[Shape, Shape, int], element: Attribute, index: Attribute, monoid: str | None, repeated: str
+) -> tuple[ModuleOp, FuncOp]:
+    """A function of one scatter."""
+    shape, updates, axis = shapes
+    narrow = [n if d == axis else 1 for d, n in enumerate(updates)] if repeated == "indices" else list(updates)
+    one = [1 if d == axis else n for d, n in enumerate(updates)] if repeated == "updates" else list(updates)
+    types = [TensorType(element, shape), TensorType(index, narrow), TensorType(element, one)]
+    block = Block(arg_types=types)
+    builder = Builder(block)
+    places = builder.expand(block.args[1], TensorType(index, updates))
+    values = builder.expand(block.args[2], TensorType(element, updates))
+    block.add_op(ReturnOp(builder.scatter(block.args[0], places, values, axis, monoid)))
+    function = FuncOp("f", (types, [types[0]]), Region(block))
+    return ModuleOp([function]), function
+
+
+def inputs(function: FuncOp, places: int) -> Iterator[np.ndarray]:
+    generator = np.random.default_rng(0)
+    for number, argument in enumerate(function.body.block.args):
+        assert isinstance(argument.type, TensorType)
+        element, shape = argument.type.element_type, argument.type.get_shape()
+        high = places if number == 1 else 2 if is_bool(element) else 9
+        values = generator.integers(0, max(high, 1), shape)
+        if is_float(element):
+            # −0 and NaN among whole numbers, whose sums and products are exact
+            values = np.where(values == 8, np.nan, np.where(values == 7, -0.0, (values - 3) % 3))
+        yield np.asarray(values).astype(numpy_dtype(element))
+
+
+@pytest.mark.parametrize("element", [f32, f64, f16, i64, i32, i8, ui8, i1], ids=str)
+@pytest.mark.parametrize("monoid", [None, "add", "mul", "max", "min", "or"])
+def test_meaning(element: Attribute, monoid: str | None) -> None:
+    if (monoid in ("add", "mul") and is_bool(element)) or (monoid == "or" and is_float(element)):
+        return
+    for number, shapes in enumerate(SHAPES):
+        for repeated in REPEATED:
+            index = (i64, i32, i8)[number % 3]
+            module, function = program(shapes, element, index, monoid, repeated)
+            module.verify()
+            arguments = list(inputs(function, shapes[0][shapes[2]]))
+            (before,) = interpret_function(function, arguments)
+            UOpExpandScatterPass().apply(Context(), module)
+            module.verify()
+            assert not any(isinstance(op, ScatterOp) for op in module.walk())
+            (after,) = interpret_function(function, arguments)
+            assert after.dtype == before.dtype
+            np.testing.assert_array_equal(after, before, err_msg=f"{shapes} {repeated}")
+            if monoid is None and is_float(element):
+                np.testing.assert_array_equal(np.signbit(after), np.signbit(before))
+
+
+def test_many_places_for_narrow_indices() -> None:
+    """Places that an index of 8 bits cannot name stay as they are."""
+    module, function = program(((300,), (9,), 0), f32, ui8, None, "nothing")
+    arguments = list(inputs(function, 256))
+    (before,) = interpret_function(function, arguments)
+    UOpExpandScatterPass().apply(Context(), module)
+    (after,) = interpret_function(function, arguments)
+    np.testing.assert_array_equal(after, before)
