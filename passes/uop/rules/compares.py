@@ -3,7 +3,7 @@
 A comparison of an integer that wraps around is moved only where the bounds of the sum say that it does not.
 """
 
-from ....rewriting.patterns import BITS, FLOAT, INDEX, INTEGER, constants, variables
+from ....rewriting.patterns import BITS, FLOAT, INDEX, INTEGER, constants, gcd, variables
 from ....rewriting.rules import Rules
 from ....rewriting.vocabulary import (
     add,
@@ -31,7 +31,7 @@ d, e = variables("d e", BITS)
 n, m, k, s = variables("n m k s", INTEGER)
 i, j = variables("i j", INDEX)
 u, v = variables("u v", FLOAT)
-a, b = constants("a b")
+a, b, c = constants("a b c")
 
 SELF = Rules(
     eq[d, d] >> True,  # NaN is not NaN
@@ -138,6 +138,8 @@ DIVIDED = Rules(
     ne[mul[i, a], b].when(a != 0, b % a == 0) >> ne[i, b // a],
     eq[mul[i, a], b].when(a != 0, b % a != 0) >> False,
     ne[mul[i, a], b].when(a != 0, b % a != 0) >> True,
+    eq[add[mul[i, a], mul[j, b]], c].when(a != 0, c % gcd(a, b) != 0) >> False,
+    ne[add[mul[i, a], mul[j, b]], c].when(a != 0, c % gcd(a, b) != 0) >> True,
     lt[floordiv[i, a], b].when(a > 0) >> lt[i, b * a],
     ge[floordiv[i, a], b].when(a > 0) >> ge[i, b * a],
     *(op[s @ mul[n, a], 0].when(a > 0, s.min == n.min * a, s.max == n.max * a) >> op[n, 0] for op in WITH_CONSTANT),

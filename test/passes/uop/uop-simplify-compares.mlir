@@ -68,16 +68,15 @@ func.func @compares_5(%x: f32) -> i1 {
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
 func.func @compares_6(%d: index, %e: index) -> i1 {
-  %0 = uop.const 2 : index
+  %0 = uop.const 0 : index
   %1 = uop.min %d, %0 : index
-  %2 = uop.const 0 : index
-  %3 = uop.max %1, %2 : index
-  %4 = uop.const 11 : index
-  %5 = uop.min %e, %4 : index
-  %6 = uop.const 8 : index
-  %7 = uop.max %5, %6 : index
-  %8 = uop.lt %3, %7 : index
-  func.return %8 : i1
+  %2 = uop.max %1, %0 : index
+  %3 = uop.const 5 : index
+  %4 = uop.min %e, %3 : index
+  %5 = uop.const 1 : index
+  %6 = uop.max %4, %5 : index
+  %7 = uop.lt %2, %6 : index
+  func.return %7 : i1
 }
 
 // lt[d, e] >> False for bits d, e when d.min >= e.max
@@ -88,11 +87,11 @@ func.func @compares_6(%d: index, %e: index) -> i1 {
 func.func @compares_7(%d: i1, %e: i1) -> i1 {
   %0 = uop.const true
   %1 = uop.min %d, %0 : i1
-  %2 = uop.max %1, %0 : i1
-  %3 = uop.min %e, %0 : i1
-  %4 = uop.const false
-  %5 = uop.max %3, %4 : i1
-  %6 = uop.lt %2, %5 : i1
+  %2 = uop.const false
+  %3 = uop.max %1, %2 : i1
+  %4 = uop.min %e, %2 : i1
+  %5 = uop.max %4, %2 : i1
+  %6 = uop.lt %3, %5 : i1
   func.return %6 : i1
 }
 
@@ -102,16 +101,14 @@ func.func @compares_7(%d: i1, %e: i1) -> i1 {
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
 func.func @compares_8(%d: index, %e: index) -> i1 {
-  %0 = uop.const 2 : index
+  %0 = uop.const 0 : index
   %1 = uop.min %d, %0 : index
-  %2 = uop.const 0 : index
-  %3 = uop.max %1, %2 : index
-  %4 = uop.const 11 : index
-  %5 = uop.min %e, %4 : index
-  %6 = uop.const 8 : index
-  %7 = uop.max %5, %6 : index
-  %8 = uop.le %3, %7 : index
-  func.return %8 : i1
+  %2 = uop.max %1, %0 : index
+  %3 = uop.const 1 : index
+  %4 = uop.min %e, %3 : index
+  %5 = uop.max %4, %0 : index
+  %6 = uop.le %2, %5 : index
+  func.return %6 : i1
 }
 
 // le[d, e] >> False for bits d, e when d.min > e.max
@@ -120,14 +117,14 @@ func.func @compares_8(%d: index, %e: index) -> i1 {
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
 func.func @compares_9(%d: index, %e: index) -> i1 {
-  %0 = uop.const 11 : index
+  %0 = uop.const 0 : index
   %1 = uop.min %d, %0 : index
-  %2 = uop.const 8 : index
-  %3 = uop.max %1, %2 : index
-  %4 = uop.const 3 : index
-  %5 = uop.min %e, %4 : index
-  %6 = uop.max %5, %4 : index
-  %7 = uop.le %3, %6 : index
+  %2 = uop.max %1, %0 : index
+  %3 = uop.const -3 : index
+  %4 = uop.min %e, %3 : index
+  %5 = uop.const -9 : index
+  %6 = uop.max %4, %5 : index
+  %7 = uop.le %2, %6 : index
   func.return %7 : i1
 }
 
@@ -137,14 +134,14 @@ func.func @compares_9(%d: index, %e: index) -> i1 {
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
 func.func @compares_10(%d: index, %e: index) -> i1 {
-  %0 = uop.const 11 : index
+  %0 = uop.const 0 : index
   %1 = uop.min %d, %0 : index
-  %2 = uop.const 8 : index
-  %3 = uop.max %1, %2 : index
-  %4 = uop.const 3 : index
-  %5 = uop.min %e, %4 : index
-  %6 = uop.max %5, %4 : index
-  %7 = uop.gt %3, %6 : index
+  %2 = uop.max %1, %0 : index
+  %3 = uop.const -3 : index
+  %4 = uop.min %e, %3 : index
+  %5 = uop.const -9 : index
+  %6 = uop.max %4, %5 : index
+  %7 = uop.gt %2, %6 : index
   func.return %7 : i1
 }
 
@@ -154,16 +151,14 @@ func.func @compares_10(%d: index, %e: index) -> i1 {
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
 func.func @compares_11(%d: index, %e: index) -> i1 {
-  %0 = uop.const 2 : index
+  %0 = uop.const 0 : index
   %1 = uop.min %d, %0 : index
-  %2 = uop.const 0 : index
-  %3 = uop.max %1, %2 : index
-  %4 = uop.const 11 : index
-  %5 = uop.min %e, %4 : index
-  %6 = uop.const 8 : index
-  %7 = uop.max %5, %6 : index
-  %8 = uop.gt %3, %7 : index
-  func.return %8 : i1
+  %2 = uop.max %1, %0 : index
+  %3 = uop.const 1 : index
+  %4 = uop.min %e, %3 : index
+  %5 = uop.max %4, %0 : index
+  %6 = uop.gt %2, %5 : index
+  func.return %6 : i1
 }
 
 // ge[d, e] >> True for bits d, e when d.min >= e.max
@@ -174,11 +169,11 @@ func.func @compares_11(%d: index, %e: index) -> i1 {
 func.func @compares_12(%d: i1, %e: i1) -> i1 {
   %0 = uop.const true
   %1 = uop.min %d, %0 : i1
-  %2 = uop.max %1, %0 : i1
-  %3 = uop.min %e, %0 : i1
-  %4 = uop.const false
-  %5 = uop.max %3, %4 : i1
-  %6 = uop.ge %2, %5 : i1
+  %2 = uop.const false
+  %3 = uop.max %1, %2 : i1
+  %4 = uop.min %e, %2 : i1
+  %5 = uop.max %4, %2 : i1
+  %6 = uop.ge %3, %5 : i1
   func.return %6 : i1
 }
 
@@ -188,16 +183,15 @@ func.func @compares_12(%d: i1, %e: i1) -> i1 {
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
 func.func @compares_13(%d: index, %e: index) -> i1 {
-  %0 = uop.const 2 : index
+  %0 = uop.const 0 : index
   %1 = uop.min %d, %0 : index
-  %2 = uop.const 0 : index
-  %3 = uop.max %1, %2 : index
-  %4 = uop.const 11 : index
-  %5 = uop.min %e, %4 : index
-  %6 = uop.const 8 : index
-  %7 = uop.max %5, %6 : index
-  %8 = uop.ge %3, %7 : index
-  func.return %8 : i1
+  %2 = uop.max %1, %0 : index
+  %3 = uop.const 5 : index
+  %4 = uop.min %e, %3 : index
+  %5 = uop.const 1 : index
+  %6 = uop.max %4, %5 : index
+  %7 = uop.ge %2, %6 : index
+  func.return %7 : i1
 }
 
 // eq[d, e] >> False for bits d, e when d.max < e.min
@@ -206,16 +200,15 @@ func.func @compares_13(%d: index, %e: index) -> i1 {
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
 func.func @compares_14(%d: index, %e: index) -> i1 {
-  %0 = uop.const 2 : index
+  %0 = uop.const 0 : index
   %1 = uop.min %d, %0 : index
-  %2 = uop.const 0 : index
-  %3 = uop.max %1, %2 : index
-  %4 = uop.const 11 : index
-  %5 = uop.min %e, %4 : index
-  %6 = uop.const 8 : index
-  %7 = uop.max %5, %6 : index
-  %8 = uop.eq %3, %7 : index
-  func.return %8 : i1
+  %2 = uop.max %1, %0 : index
+  %3 = uop.const 5 : index
+  %4 = uop.min %e, %3 : index
+  %5 = uop.const 1 : index
+  %6 = uop.max %4, %5 : index
+  %7 = uop.eq %2, %6 : index
+  func.return %7 : i1
 }
 
 // ne[d, e] >> True for bits d, e when d.max < e.min
@@ -224,58 +217,47 @@ func.func @compares_14(%d: index, %e: index) -> i1 {
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
 func.func @compares_16(%d: index, %e: index) -> i1 {
-  %0 = uop.const 2 : index
+  %0 = uop.const 0 : index
   %1 = uop.min %d, %0 : index
-  %2 = uop.const 0 : index
-  %3 = uop.max %1, %2 : index
-  %4 = uop.const 11 : index
-  %5 = uop.min %e, %4 : index
-  %6 = uop.const 8 : index
-  %7 = uop.max %5, %6 : index
-  %8 = uop.ne %3, %7 : index
-  func.return %8 : i1
+  %2 = uop.max %1, %0 : index
+  %3 = uop.const 5 : index
+  %4 = uop.min %e, %3 : index
+  %5 = uop.const 1 : index
+  %6 = uop.max %4, %5 : index
+  %7 = uop.ne %2, %6 : index
+  func.return %7 : i1
 }
 
 // max[n, m] >> n for integer n, m when n.min >= m.max
 // CHECK-LABEL: func.func @compares_18
-// CHECK-NEXT:    %0 = uop.const 11 : index
-// CHECK-NEXT:    %1 = uop.min %m, %0 : index
-// CHECK-NEXT:    %2 = uop.const 8 : index
-// CHECK-NEXT:    %3 = uop.max %1, %2 : index
-// CHECK-NEXT:    func.return %3 : index
+// CHECK-NEXT:    %0 = uop.const 1 : ui8
+// CHECK-NEXT:    %1 = uop.min %m, %0 : ui8
+// CHECK-NEXT:    func.return %1 : ui8
 // CHECK-NEXT:  }
-func.func @compares_18(%n: index, %m: index) -> index {
-  %0 = uop.const 2 : index
-  %1 = uop.min %n, %0 : index
-  %2 = uop.const 0 : index
-  %3 = uop.max %1, %2 : index
-  %4 = uop.const 11 : index
-  %5 = uop.min %m, %4 : index
-  %6 = uop.const 8 : index
-  %7 = uop.max %5, %6 : index
-  %8 = uop.max %3, %7 : index
-  func.return %8 : index
+func.func @compares_18(%n: ui8, %m: ui8) -> ui8 {
+  %0 = uop.const 0 : ui8
+  %1 = uop.min %n, %0 : ui8
+  %2 = uop.max %1, %0 : ui8
+  %3 = uop.const 1 : ui8
+  %4 = uop.min %m, %3 : ui8
+  %5 = uop.max %4, %0 : ui8
+  %6 = uop.max %2, %5 : ui8
+  func.return %6 : ui8
 }
 
 // min[n, m] >> n for integer n, m when n.max <= m.min
 // CHECK-LABEL: func.func @compares_19
-// CHECK-NEXT:    %0 = uop.const 2 : index
-// CHECK-NEXT:    %1 = uop.min %n, %0 : index
-// CHECK-NEXT:    %2 = uop.const 0 : index
-// CHECK-NEXT:    %3 = uop.max %1, %2 : index
-// CHECK-NEXT:    func.return %3 : index
+// CHECK-NEXT:    %0 = uop.const 0 : ui8
+// CHECK-NEXT:    func.return %0 : ui8
 // CHECK-NEXT:  }
-func.func @compares_19(%n: index, %m: index) -> index {
-  %0 = uop.const 2 : index
-  %1 = uop.min %n, %0 : index
-  %2 = uop.const 0 : index
-  %3 = uop.max %1, %2 : index
-  %4 = uop.const 11 : index
-  %5 = uop.min %m, %4 : index
-  %6 = uop.const 8 : index
-  %7 = uop.max %5, %6 : index
-  %8 = uop.min %3, %7 : index
-  func.return %8 : index
+func.func @compares_19(%n: ui8, %m: ui8) -> ui8 {
+  %0 = uop.const 0 : ui8
+  %1 = uop.min %n, %0 : ui8
+  %2 = uop.max %1, %0 : ui8
+  %3 = uop.min %m, %0 : ui8
+  %4 = uop.max %3, %0 : ui8
+  %5 = uop.min %2, %4 : ui8
+  func.return %5 : ui8
 }
 
 // not[lt[d, e]] >> ge[d, e] for bits d, e
@@ -346,115 +328,114 @@ func.func @compares_25(%x: f32, %y: f32) -> i1 {
 
 // lt[a, x] >> gt[x, a] when is_no_constant
 // CHECK-LABEL: func.func @compares_26
-// CHECK-NEXT:    %0 = uop.const -0.000000e+00 : f32
+// CHECK-NEXT:    %0 = uop.const 0.000000e+00 : f32
 // CHECK-NEXT:    %1 = uop.gt %x, %0 : f32
 // CHECK-NEXT:    func.return %1 : i1
 // CHECK-NEXT:  }
 func.func @compares_26(%x: f32) -> i1 {
-  %0 = uop.const -0.000000e+00 : f32
+  %0 = uop.const 0.000000e+00 : f32
   %1 = uop.lt %0, %x : f32
   func.return %1 : i1
 }
 
 // le[a, x] >> ge[x, a] when is_no_constant
 // CHECK-LABEL: func.func @compares_27
-// CHECK-NEXT:    %0 = uop.const -0.000000e+00 : f32
+// CHECK-NEXT:    %0 = uop.const 0.000000e+00 : f32
 // CHECK-NEXT:    %1 = uop.ge %x, %0 : f32
 // CHECK-NEXT:    func.return %1 : i1
 // CHECK-NEXT:  }
 func.func @compares_27(%x: f32) -> i1 {
-  %0 = uop.const -0.000000e+00 : f32
+  %0 = uop.const 0.000000e+00 : f32
   %1 = uop.le %0, %x : f32
   func.return %1 : i1
 }
 
 // gt[a, x] >> lt[x, a] when is_no_constant
 // CHECK-LABEL: func.func @compares_28
-// CHECK-NEXT:    %0 = uop.const -0.000000e+00 : f32
+// CHECK-NEXT:    %0 = uop.const 0.000000e+00 : f32
 // CHECK-NEXT:    %1 = uop.lt %x, %0 : f32
 // CHECK-NEXT:    func.return %1 : i1
 // CHECK-NEXT:  }
 func.func @compares_28(%x: f32) -> i1 {
-  %0 = uop.const -0.000000e+00 : f32
+  %0 = uop.const 0.000000e+00 : f32
   %1 = uop.gt %0, %x : f32
   func.return %1 : i1
 }
 
 // ge[a, x] >> le[x, a] when is_no_constant
 // CHECK-LABEL: func.func @compares_29
-// CHECK-NEXT:    %0 = uop.const -0.000000e+00 : f32
+// CHECK-NEXT:    %0 = uop.const 0.000000e+00 : f32
 // CHECK-NEXT:    %1 = uop.le %x, %0 : f32
 // CHECK-NEXT:    func.return %1 : i1
 // CHECK-NEXT:  }
 func.func @compares_29(%x: f32) -> i1 {
-  %0 = uop.const -0.000000e+00 : f32
+  %0 = uop.const 0.000000e+00 : f32
   %1 = uop.ge %0, %x : f32
   func.return %1 : i1
 }
 
 // le[n, a] >> lt[n, a + 1] for integer n when a < n.max
 // CHECK-LABEL: func.func @compares_30
-// CHECK-NEXT:    %0 = uop.const 3 : ui8
-// CHECK-NEXT:    %1 = uop.min %n, %0 : ui8
-// CHECK-NEXT:    %2 = uop.const 2 : ui8
-// CHECK-NEXT:    %3 = uop.lt %1, %2 : ui8
-// CHECK-NEXT:    func.return %3 : i1
+// CHECK-NEXT:    %0 = uop.const 1 : index
+// CHECK-NEXT:    %1 = uop.min %n, %0 : index
+// CHECK-NEXT:    %2 = uop.const 0 : index
+// CHECK-NEXT:    %3 = uop.max %1, %2 : index
+// CHECK-NEXT:    %4 = uop.eq %3, %2 : index
+// CHECK-NEXT:    func.return %4 : i1
 // CHECK-NEXT:  }
-func.func @compares_30(%n: ui8) -> i1 {
-  %0 = uop.const 3 : ui8
-  %1 = uop.min %n, %0 : ui8
-  %2 = uop.const 0 : ui8
-  %3 = uop.max %1, %2 : ui8
-  %4 = uop.const 1 : ui8
-  %5 = uop.le %3, %4 : ui8
-  func.return %5 : i1
+func.func @compares_30(%n: index) -> i1 {
+  %0 = uop.const 1 : index
+  %1 = uop.min %n, %0 : index
+  %2 = uop.const 0 : index
+  %3 = uop.max %1, %2 : index
+  %4 = uop.le %3, %2 : index
+  func.return %4 : i1
 }
 
 // gt[n, a] >> ge[n, a + 1] for integer n when a < n.max
 // CHECK-LABEL: func.func @compares_31
-// CHECK-NEXT:    %0 = uop.const 3 : ui8
-// CHECK-NEXT:    %1 = uop.min %n, %0 : ui8
-// CHECK-NEXT:    %2 = uop.const 2 : ui8
-// CHECK-NEXT:    %3 = uop.ge %1, %2 : ui8
-// CHECK-NEXT:    func.return %3 : i1
+// CHECK-NEXT:    %0 = uop.const 1 : index
+// CHECK-NEXT:    %1 = uop.min %n, %0 : index
+// CHECK-NEXT:    %2 = uop.const 0 : index
+// CHECK-NEXT:    %3 = uop.max %1, %2 : index
+// CHECK-NEXT:    %4 = uop.eq %3, %0 : index
+// CHECK-NEXT:    func.return %4 : i1
 // CHECK-NEXT:  }
-func.func @compares_31(%n: ui8) -> i1 {
-  %0 = uop.const 3 : ui8
-  %1 = uop.min %n, %0 : ui8
-  %2 = uop.const 0 : ui8
-  %3 = uop.max %1, %2 : ui8
-  %4 = uop.const 1 : ui8
-  %5 = uop.gt %3, %4 : ui8
-  func.return %5 : i1
+func.func @compares_31(%n: index) -> i1 {
+  %0 = uop.const 1 : index
+  %1 = uop.min %n, %0 : index
+  %2 = uop.const 0 : index
+  %3 = uop.max %1, %2 : index
+  %4 = uop.gt %3, %2 : index
+  func.return %4 : i1
 }
 
 // lt[n, a] >> eq[n, a - 1] for integer n when n.min == a - 1
 // CHECK-LABEL: func.func @compares_32
-// CHECK-NEXT:    %0 = uop.const 3 : ui8
+// CHECK-NEXT:    %0 = uop.const 1 : ui8
 // CHECK-NEXT:    %1 = uop.min %n, %0 : ui8
 // CHECK-NEXT:    %2 = uop.const 0 : ui8
 // CHECK-NEXT:    %3 = uop.eq %1, %2 : ui8
 // CHECK-NEXT:    func.return %3 : i1
 // CHECK-NEXT:  }
 func.func @compares_32(%n: ui8) -> i1 {
-  %0 = uop.const 3 : ui8
+  %0 = uop.const 1 : ui8
   %1 = uop.min %n, %0 : ui8
   %2 = uop.const 0 : ui8
   %3 = uop.max %1, %2 : ui8
-  %4 = uop.const 1 : ui8
-  %5 = uop.lt %3, %4 : ui8
-  func.return %5 : i1
+  %4 = uop.lt %3, %0 : ui8
+  func.return %4 : i1
 }
 
 // ge[n, a] >> eq[n, a] for integer n when n.max == a
 // CHECK-LABEL: func.func @compares_33
-// CHECK-NEXT:    %0 = uop.const 3 : ui8
+// CHECK-NEXT:    %0 = uop.const 1 : ui8
 // CHECK-NEXT:    %1 = uop.min %n, %0 : ui8
 // CHECK-NEXT:    %2 = uop.eq %1, %0 : ui8
 // CHECK-NEXT:    func.return %2 : i1
 // CHECK-NEXT:  }
 func.func @compares_33(%n: ui8) -> i1 {
-  %0 = uop.const 3 : ui8
+  %0 = uop.const 1 : ui8
   %1 = uop.min %n, %0 : ui8
   %2 = uop.const 0 : ui8
   %3 = uop.max %1, %2 : ui8
@@ -464,32 +445,32 @@ func.func @compares_33(%n: ui8) -> i1 {
 
 // ne[n, a] >> ge[n, a + 1] for integer n when n.min == a, a < n.max
 // CHECK-LABEL: func.func @compares_34
-// CHECK-NEXT:    %0 = uop.const 5 : ui8
-// CHECK-NEXT:    %1 = uop.min %n, %0 : ui8
-// CHECK-NEXT:    %2 = uop.const 1 : ui8
-// CHECK-NEXT:    %3 = uop.max %1, %2 : ui8
-// CHECK-NEXT:    %4 = uop.const 2 : ui8
-// CHECK-NEXT:    %5 = uop.ge %3, %4 : ui8
-// CHECK-NEXT:    func.return %5 : i1
+// CHECK-NEXT:    %0 = uop.const 1 : index
+// CHECK-NEXT:    %1 = uop.min %n, %0 : index
+// CHECK-NEXT:    %2 = uop.const 0 : index
+// CHECK-NEXT:    %3 = uop.max %1, %2 : index
+// CHECK-NEXT:    %4 = uop.eq %3, %0 : index
+// CHECK-NEXT:    func.return %4 : i1
 // CHECK-NEXT:  }
-func.func @compares_34(%n: ui8) -> i1 {
-  %0 = uop.const 5 : ui8
-  %1 = uop.min %n, %0 : ui8
-  %2 = uop.const 1 : ui8
-  %3 = uop.max %1, %2 : ui8
-  %4 = uop.ne %3, %2 : ui8
+func.func @compares_34(%n: index) -> i1 {
+  %0 = uop.const 1 : index
+  %1 = uop.min %n, %0 : index
+  %2 = uop.const 0 : index
+  %3 = uop.max %1, %2 : index
+  %4 = uop.ne %3, %2 : index
   func.return %4 : i1
 }
 
 // ne[n, a] >> lt[n, a] for integer n when n.max == a, n.min < a
 // CHECK-LABEL: func.func @compares_35
-// CHECK-NEXT:    %0 = uop.const 3 : ui8
+// CHECK-NEXT:    %0 = uop.const 1 : ui8
 // CHECK-NEXT:    %1 = uop.min %n, %0 : ui8
-// CHECK-NEXT:    %2 = uop.lt %1, %0 : ui8
-// CHECK-NEXT:    func.return %2 : i1
+// CHECK-NEXT:    %2 = uop.const 0 : ui8
+// CHECK-NEXT:    %3 = uop.eq %1, %2 : ui8
+// CHECK-NEXT:    func.return %3 : i1
 // CHECK-NEXT:  }
 func.func @compares_35(%n: ui8) -> i1 {
-  %0 = uop.const 3 : ui8
+  %0 = uop.const 1 : ui8
   %1 = uop.min %n, %0 : ui8
   %2 = uop.const 0 : ui8
   %3 = uop.max %1, %2 : ui8
@@ -499,112 +480,112 @@ func.func @compares_35(%n: ui8) -> i1 {
 
 // lt[add[i, a], b] >> lt[i, b - a] for index i
 // CHECK-LABEL: func.func @compares_36
-// CHECK-NEXT:    %0 = uop.const -3 : index
+// CHECK-NEXT:    %0 = uop.const -1 : index
 // CHECK-NEXT:    %1 = uop.lt %i, %0 : index
 // CHECK-NEXT:    func.return %1 : i1
 // CHECK-NEXT:  }
 func.func @compares_36(%i: index) -> i1 {
   %0 = uop.const 1 : index
   %1 = uop.add %i, %0 : index
-  %2 = uop.const -2 : index
+  %2 = uop.const 0 : index
   %3 = uop.lt %1, %2 : index
   func.return %3 : i1
 }
 
 // ge[add[i, a], b] >> ge[i, b - a] for index i
 // CHECK-LABEL: func.func @compares_37
-// CHECK-NEXT:    %0 = uop.const -3 : index
+// CHECK-NEXT:    %0 = uop.const -1 : index
 // CHECK-NEXT:    %1 = uop.ge %i, %0 : index
 // CHECK-NEXT:    func.return %1 : i1
 // CHECK-NEXT:  }
 func.func @compares_37(%i: index) -> i1 {
   %0 = uop.const 1 : index
   %1 = uop.add %i, %0 : index
-  %2 = uop.const -2 : index
+  %2 = uop.const 0 : index
   %3 = uop.ge %1, %2 : index
   func.return %3 : i1
 }
 
 // eq[add[i, a], b] >> eq[i, b - a] for index i
 // CHECK-LABEL: func.func @compares_38
-// CHECK-NEXT:    %0 = uop.const -3 : index
+// CHECK-NEXT:    %0 = uop.const -1 : index
 // CHECK-NEXT:    %1 = uop.eq %i, %0 : index
 // CHECK-NEXT:    func.return %1 : i1
 // CHECK-NEXT:  }
 func.func @compares_38(%i: index) -> i1 {
   %0 = uop.const 1 : index
   %1 = uop.add %i, %0 : index
-  %2 = uop.const -2 : index
+  %2 = uop.const 0 : index
   %3 = uop.eq %1, %2 : index
   func.return %3 : i1
 }
 
 // ne[add[i, a], b] >> ne[i, b - a] for index i
 // CHECK-LABEL: func.func @compares_39
-// CHECK-NEXT:    %0 = uop.const -3 : index
+// CHECK-NEXT:    %0 = uop.const -1 : index
 // CHECK-NEXT:    %1 = uop.ne %i, %0 : index
 // CHECK-NEXT:    func.return %1 : i1
 // CHECK-NEXT:  }
 func.func @compares_39(%i: index) -> i1 {
   %0 = uop.const 1 : index
   %1 = uop.add %i, %0 : index
-  %2 = uop.const -2 : index
+  %2 = uop.const 0 : index
   %3 = uop.ne %1, %2 : index
   func.return %3 : i1
 }
 
 // lt[sub[a, i], b] >> gt[i, a - b] for index i
 // CHECK-LABEL: func.func @compares_40
-// CHECK-NEXT:    %0 = uop.const 4 : index
+// CHECK-NEXT:    %0 = uop.const 2 : index
 // CHECK-NEXT:    %1 = uop.ge %i, %0 : index
 // CHECK-NEXT:    func.return %1 : i1
 // CHECK-NEXT:  }
 func.func @compares_40(%i: index) -> i1 {
   %0 = uop.const 1 : index
   %1 = uop.sub %0, %i : index
-  %2 = uop.const -2 : index
+  %2 = uop.const 0 : index
   %3 = uop.lt %1, %2 : index
   func.return %3 : i1
 }
 
 // ge[sub[a, i], b] >> le[i, a - b] for index i
 // CHECK-LABEL: func.func @compares_41
-// CHECK-NEXT:    %0 = uop.const 4 : index
+// CHECK-NEXT:    %0 = uop.const 2 : index
 // CHECK-NEXT:    %1 = uop.lt %i, %0 : index
 // CHECK-NEXT:    func.return %1 : i1
 // CHECK-NEXT:  }
 func.func @compares_41(%i: index) -> i1 {
   %0 = uop.const 1 : index
   %1 = uop.sub %0, %i : index
-  %2 = uop.const -2 : index
+  %2 = uop.const 0 : index
   %3 = uop.ge %1, %2 : index
   func.return %3 : i1
 }
 
 // eq[sub[a, n], b] >> eq[n, a - b] for integer n
 // CHECK-LABEL: func.func @compares_42
-// CHECK-NEXT:    %0 = uop.const 3 : index
-// CHECK-NEXT:    %1 = uop.eq %n, %0 : index
+// CHECK-NEXT:    %0 = uop.const 1 : ui8
+// CHECK-NEXT:    %1 = uop.eq %n, %0 : ui8
 // CHECK-NEXT:    func.return %1 : i1
 // CHECK-NEXT:  }
-func.func @compares_42(%n: index) -> i1 {
-  %0 = uop.const 1 : index
-  %1 = uop.sub %0, %n : index
-  %2 = uop.const -2 : index
-  %3 = uop.eq %1, %2 : index
+func.func @compares_42(%n: ui8) -> i1 {
+  %0 = uop.const 1 : ui8
+  %1 = uop.sub %0, %n : ui8
+  %2 = uop.const 0 : ui8
+  %3 = uop.eq %1, %2 : ui8
   func.return %3 : i1
 }
 
 // ne[sub[a, n], b] >> ne[n, a - b] for integer n
 // CHECK-LABEL: func.func @compares_43
-// CHECK-NEXT:    %0 = uop.const 3 : index
+// CHECK-NEXT:    %0 = uop.const 1 : index
 // CHECK-NEXT:    %1 = uop.ne %n, %0 : index
 // CHECK-NEXT:    func.return %1 : i1
 // CHECK-NEXT:  }
 func.func @compares_43(%n: index) -> i1 {
   %0 = uop.const 1 : index
   %1 = uop.sub %0, %n : index
-  %2 = uop.const -2 : index
+  %2 = uop.const 0 : index
   %3 = uop.ne %1, %2 : index
   func.return %3 : i1
 }
@@ -875,52 +856,52 @@ func.func @compares_65(%i: index, %j: index) -> i1 {
 
 // lt[neg[i], a] >> gt[i, -a] for index i
 // CHECK-LABEL: func.func @compares_66
-// CHECK-NEXT:    %0 = uop.const -7 : index
+// CHECK-NEXT:    %0 = uop.const 1 : index
 // CHECK-NEXT:    %1 = uop.ge %i, %0 : index
 // CHECK-NEXT:    func.return %1 : i1
 // CHECK-NEXT:  }
 func.func @compares_66(%i: index) -> i1 {
   %0 = uop.neg %i : index
-  %1 = uop.const 8 : index
+  %1 = uop.const 0 : index
   %2 = uop.lt %0, %1 : index
   func.return %2 : i1
 }
 
 // ge[neg[i], a] >> le[i, -a] for index i
 // CHECK-LABEL: func.func @compares_67
-// CHECK-NEXT:    %0 = uop.const -7 : index
+// CHECK-NEXT:    %0 = uop.const 1 : index
 // CHECK-NEXT:    %1 = uop.lt %i, %0 : index
 // CHECK-NEXT:    func.return %1 : i1
 // CHECK-NEXT:  }
 func.func @compares_67(%i: index) -> i1 {
   %0 = uop.neg %i : index
-  %1 = uop.const 8 : index
+  %1 = uop.const 0 : index
   %2 = uop.ge %0, %1 : index
   func.return %2 : i1
 }
 
 // eq[neg[n], a] >> eq[n, -a] for integer n
 // CHECK-LABEL: func.func @compares_68
-// CHECK-NEXT:    %0 = uop.const -8 : index
+// CHECK-NEXT:    %0 = uop.const 0 : index
 // CHECK-NEXT:    %1 = uop.eq %n, %0 : index
 // CHECK-NEXT:    func.return %1 : i1
 // CHECK-NEXT:  }
 func.func @compares_68(%n: index) -> i1 {
   %0 = uop.neg %n : index
-  %1 = uop.const 8 : index
+  %1 = uop.const 0 : index
   %2 = uop.eq %0, %1 : index
   func.return %2 : i1
 }
 
 // ne[neg[n], a] >> ne[n, -a] for integer n
 // CHECK-LABEL: func.func @compares_69
-// CHECK-NEXT:    %0 = uop.const -8 : index
+// CHECK-NEXT:    %0 = uop.const 0 : index
 // CHECK-NEXT:    %1 = uop.ne %n, %0 : index
 // CHECK-NEXT:    func.return %1 : i1
 // CHECK-NEXT:  }
 func.func @compares_69(%n: index) -> i1 {
   %0 = uop.neg %n : index
-  %1 = uop.const 8 : index
+  %1 = uop.const 0 : index
   %2 = uop.ne %0, %1 : index
   func.return %2 : i1
 }
@@ -951,30 +932,29 @@ func.func @compares_71(%n: i8, %m: i8, %k: i8) -> i1 {
 
 // eq[add[n, a], b] >> eq[n, b - a] for integer n
 // CHECK-LABEL: func.func @compares_72
-// CHECK-NEXT:    %0 = uop.const -127 : i8
-// CHECK-NEXT:    %1 = uop.eq %n, %0 : i8
+// CHECK-NEXT:    %0 = uop.const 255 : ui8
+// CHECK-NEXT:    %1 = uop.eq %n, %0 : ui8
 // CHECK-NEXT:    func.return %1 : i1
 // CHECK-NEXT:  }
-func.func @compares_72(%n: i8) -> i1 {
-  %0 = uop.const -1 : i8
-  %1 = uop.add %n, %0 : i8
-  %2 = uop.const -128 : i8
-  %3 = uop.eq %1, %2 : i8
+func.func @compares_72(%n: ui8) -> i1 {
+  %0 = uop.const 1 : ui8
+  %1 = uop.add %n, %0 : ui8
+  %2 = uop.const 0 : ui8
+  %3 = uop.eq %1, %2 : ui8
   func.return %3 : i1
 }
 
 // ne[add[n, a], b] >> ne[n, b - a] for integer n
 // CHECK-LABEL: func.func @compares_73
-// CHECK-NEXT:    %0 = uop.const 3 : ui8
-// CHECK-NEXT:    %1 = uop.ne %n, %0 : ui8
+// CHECK-NEXT:    %0 = uop.const 1 : ui8
+// CHECK-NEXT:    %1 = uop.ge %n, %0 : ui8
 // CHECK-NEXT:    func.return %1 : i1
 // CHECK-NEXT:  }
 func.func @compares_73(%n: ui8) -> i1 {
-  %0 = uop.const 255 : ui8
+  %0 = uop.const 1 : ui8
   %1 = uop.add %n, %0 : ui8
-  %2 = uop.const 2 : ui8
-  %3 = uop.ne %1, %2 : ui8
-  func.return %3 : i1
+  %2 = uop.ne %1, %0 : ui8
+  func.return %2 : i1
 }
 
 // eq[sub[n, m], 0] >> eq[n, m] for integer n, m
@@ -1123,52 +1103,52 @@ func.func @compares_85(%u: f32, %v: f32) -> i1 {
 
 // lt[neg[u], a] >> gt[u, -a] for float u
 // CHECK-LABEL: func.func @compares_86
-// CHECK-NEXT:    %0 = uop.const 0.000000e+00 : f32
+// CHECK-NEXT:    %0 = uop.const -0.000000e+00 : f32
 // CHECK-NEXT:    %1 = uop.gt %u, %0 : f32
 // CHECK-NEXT:    func.return %1 : i1
 // CHECK-NEXT:  }
 func.func @compares_86(%u: f32) -> i1 {
   %0 = uop.neg %u : f32
-  %1 = uop.const -0.000000e+00 : f32
+  %1 = uop.const 0.000000e+00 : f32
   %2 = uop.lt %0, %1 : f32
   func.return %2 : i1
 }
 
 // le[neg[u], a] >> ge[u, -a] for float u
 // CHECK-LABEL: func.func @compares_87
-// CHECK-NEXT:    %0 = uop.const 0.000000e+00 : f32
+// CHECK-NEXT:    %0 = uop.const -0.000000e+00 : f32
 // CHECK-NEXT:    %1 = uop.ge %u, %0 : f32
 // CHECK-NEXT:    func.return %1 : i1
 // CHECK-NEXT:  }
 func.func @compares_87(%u: f32) -> i1 {
   %0 = uop.neg %u : f32
-  %1 = uop.const -0.000000e+00 : f32
+  %1 = uop.const 0.000000e+00 : f32
   %2 = uop.le %0, %1 : f32
   func.return %2 : i1
 }
 
 // gt[neg[u], a] >> lt[u, -a] for float u
 // CHECK-LABEL: func.func @compares_88
-// CHECK-NEXT:    %0 = uop.const 0.000000e+00 : f32
+// CHECK-NEXT:    %0 = uop.const -0.000000e+00 : f32
 // CHECK-NEXT:    %1 = uop.lt %u, %0 : f32
 // CHECK-NEXT:    func.return %1 : i1
 // CHECK-NEXT:  }
 func.func @compares_88(%u: f32) -> i1 {
   %0 = uop.neg %u : f32
-  %1 = uop.const -0.000000e+00 : f32
+  %1 = uop.const 0.000000e+00 : f32
   %2 = uop.gt %0, %1 : f32
   func.return %2 : i1
 }
 
 // ge[neg[u], a] >> le[u, -a] for float u
 // CHECK-LABEL: func.func @compares_89
-// CHECK-NEXT:    %0 = uop.const 0.000000e+00 : f32
+// CHECK-NEXT:    %0 = uop.const -0.000000e+00 : f32
 // CHECK-NEXT:    %1 = uop.le %u, %0 : f32
 // CHECK-NEXT:    func.return %1 : i1
 // CHECK-NEXT:  }
 func.func @compares_89(%u: f32) -> i1 {
   %0 = uop.neg %u : f32
-  %1 = uop.const -0.000000e+00 : f32
+  %1 = uop.const 0.000000e+00 : f32
   %2 = uop.ge %0, %1 : f32
   func.return %2 : i1
 }
@@ -1199,77 +1179,72 @@ func.func @compares_91(%u: f32, %v: f32) -> i1 {
 
 // lt[s @ add[n, a], b] >> lt[n, b - a] for integer s, n when s.min == n.min + a, s.max == n.max + a, n.min <= b - a, b - a <= n.max
 // CHECK-LABEL: func.func @compares_92
-// CHECK-NEXT:    %0 = uop.const 5 : i8
-// CHECK-NEXT:    %1 = uop.min %n, %0 : i8
-// CHECK-NEXT:    %2 = uop.const -6 : i8
-// CHECK-NEXT:    %3 = uop.max %1, %2 : i8
-// CHECK-NEXT:    %4 = uop.const 3 : i8
-// CHECK-NEXT:    %5 = uop.lt %3, %4 : i8
-// CHECK-NEXT:    func.return %5 : i1
+// CHECK-NEXT:    %0 = uop.const 2 : ui8
+// CHECK-NEXT:    %1 = uop.min %n, %0 : ui8
+// CHECK-NEXT:    %2 = uop.lt %1, %0 : ui8
+// CHECK-NEXT:    func.return %2 : i1
 // CHECK-NEXT:  }
-func.func @compares_92(%n: i8) -> i1 {
-  %0 = uop.const 5 : i8
-  %1 = uop.min %n, %0 : i8
-  %2 = uop.const -6 : i8
-  %3 = uop.max %1, %2 : i8
-  %4 = uop.const -2 : i8
-  %5 = uop.add %3, %4 : i8
-  %6 = uop.const 1 : i8
-  %7 = uop.lt %5, %6 : i8
+func.func @compares_92(%n: ui8) -> i1 {
+  %0 = uop.const 2 : ui8
+  %1 = uop.min %n, %0 : ui8
+  %2 = uop.const 0 : ui8
+  %3 = uop.max %1, %2 : ui8
+  %4 = uop.const 1 : ui8
+  %5 = uop.add %3, %4 : ui8
+  %6 = uop.const 3 : ui8
+  %7 = uop.lt %5, %6 : ui8
   func.return %7 : i1
 }
 
 // ge[s @ add[n, a], b] >> ge[n, b - a] for integer s, n when s.min == n.min + a, s.max == n.max + a, n.min <= b - a, b - a <= n.max
 // CHECK-LABEL: func.func @compares_93
-// CHECK-NEXT:    %0 = uop.const 5 : i8
-// CHECK-NEXT:    %1 = uop.min %n, %0 : i8
-// CHECK-NEXT:    %2 = uop.const -6 : i8
-// CHECK-NEXT:    %3 = uop.max %1, %2 : i8
-// CHECK-NEXT:    %4 = uop.const -5 : i8
-// CHECK-NEXT:    %5 = uop.ge %3, %4 : i8
-// CHECK-NEXT:    func.return %5 : i1
+// CHECK-NEXT:    %0 = uop.const 2 : ui8
+// CHECK-NEXT:    %1 = uop.min %n, %0 : ui8
+// CHECK-NEXT:    %2 = uop.const 1 : ui8
+// CHECK-NEXT:    %3 = uop.ge %1, %2 : ui8
+// CHECK-NEXT:    func.return %3 : i1
 // CHECK-NEXT:  }
-func.func @compares_93(%n: i8) -> i1 {
-  %0 = uop.const 5 : i8
-  %1 = uop.min %n, %0 : i8
-  %2 = uop.const -6 : i8
-  %3 = uop.max %1, %2 : i8
-  %4 = uop.const 3 : i8
-  %5 = uop.add %3, %4 : i8
-  %6 = uop.const -2 : i8
-  %7 = uop.ge %5, %6 : i8
-  func.return %7 : i1
+func.func @compares_93(%n: ui8) -> i1 {
+  %0 = uop.const 2 : ui8
+  %1 = uop.min %n, %0 : ui8
+  %2 = uop.const 0 : ui8
+  %3 = uop.max %1, %2 : ui8
+  %4 = uop.const 1 : ui8
+  %5 = uop.add %3, %4 : ui8
+  %6 = uop.ge %5, %0 : ui8
+  func.return %6 : i1
 }
 
 // lt[s @ sub[n, m], 0] >> lt[n, m] for integer s, n, m when s.min == n.min - m.max, s.max == n.max - m.min
 // CHECK-LABEL: func.func @compares_94
-// CHECK-NEXT:    %0 = uop.const 5 : i8
+// CHECK-NEXT:    %0 = uop.const 1 : i8
 // CHECK-NEXT:    %1 = uop.min %n, %0 : i8
-// CHECK-NEXT:    %2 = uop.const -6 : i8
+// CHECK-NEXT:    %2 = uop.const 0 : i8
 // CHECK-NEXT:    %3 = uop.max %1, %2 : i8
-// CHECK-NEXT:    %4 = uop.min %m, %0 : i8
-// CHECK-NEXT:    %5 = uop.max %4, %2 : i8
-// CHECK-NEXT:    %6 = uop.lt %3, %5 : i8
-// CHECK-NEXT:    func.return %6 : i1
+// CHECK-NEXT:    %4 = uop.const 2 : i8
+// CHECK-NEXT:    %5 = uop.min %m, %4 : i8
+// CHECK-NEXT:    %6 = uop.max %5, %2 : i8
+// CHECK-NEXT:    %7 = uop.lt %3, %6 : i8
+// CHECK-NEXT:    func.return %7 : i1
 // CHECK-NEXT:  }
 func.func @compares_94(%n: i8, %m: i8) -> i1 {
-  %0 = uop.const 5 : i8
+  %0 = uop.const 1 : i8
   %1 = uop.min %n, %0 : i8
-  %2 = uop.const -6 : i8
+  %2 = uop.const 0 : i8
   %3 = uop.max %1, %2 : i8
-  %4 = uop.min %m, %0 : i8
-  %5 = uop.max %4, %2 : i8
-  %6 = uop.sub %3, %5 : i8
-  %7 = uop.const 0 : i8
-  %8 = uop.lt %6, %7 : i8
+  %4 = uop.const 2 : i8
+  %5 = uop.min %m, %4 : i8
+  %6 = uop.max %5, %2 : i8
+  %7 = uop.sub %3, %6 : i8
+  %8 = uop.lt %7, %2 : i8
   func.return %8 : i1
 }
 
 // ge[s @ sub[n, m], 0] >> ge[n, m] for integer s, n, m when s.min == n.min - m.max, s.max == n.max - m.min
 // CHECK-LABEL: func.func @compares_95
-// CHECK-NEXT:    %0 = uop.const 5 : i8
+// CHECK-NEXT:    %0 = uop.const 1 : i8
 // CHECK-NEXT:    %1 = uop.min %n, %0 : i8
-// CHECK-NEXT:    %2 = uop.const -6 : i8
+// CHECK-NEXT:    %2 = uop.const 0 : i8
 // CHECK-NEXT:    %3 = uop.max %1, %2 : i8
 // CHECK-NEXT:    %4 = uop.min %m, %0 : i8
 // CHECK-NEXT:    %5 = uop.max %4, %2 : i8
@@ -1277,23 +1252,22 @@ func.func @compares_94(%n: i8, %m: i8) -> i1 {
 // CHECK-NEXT:    func.return %6 : i1
 // CHECK-NEXT:  }
 func.func @compares_95(%n: i8, %m: i8) -> i1 {
-  %0 = uop.const 5 : i8
+  %0 = uop.const 1 : i8
   %1 = uop.min %n, %0 : i8
-  %2 = uop.const -6 : i8
+  %2 = uop.const 0 : i8
   %3 = uop.max %1, %2 : i8
   %4 = uop.min %m, %0 : i8
   %5 = uop.max %4, %2 : i8
   %6 = uop.sub %3, %5 : i8
-  %7 = uop.const 0 : i8
-  %8 = uop.ge %6, %7 : i8
-  func.return %8 : i1
+  %7 = uop.ge %6, %2 : i8
+  func.return %7 : i1
 }
 
 // lt[s @ sub[n, m], 1] >> le[n, m] for integer s, n, m when s.min == n.min - m.max, s.max == n.max - m.min
 // CHECK-LABEL: func.func @compares_96
-// CHECK-NEXT:    %0 = uop.const 5 : i8
+// CHECK-NEXT:    %0 = uop.const 1 : i8
 // CHECK-NEXT:    %1 = uop.min %n, %0 : i8
-// CHECK-NEXT:    %2 = uop.const -6 : i8
+// CHECK-NEXT:    %2 = uop.const 0 : i8
 // CHECK-NEXT:    %3 = uop.max %1, %2 : i8
 // CHECK-NEXT:    %4 = uop.min %m, %0 : i8
 // CHECK-NEXT:    %5 = uop.max %4, %2 : i8
@@ -1301,40 +1275,42 @@ func.func @compares_95(%n: i8, %m: i8) -> i1 {
 // CHECK-NEXT:    func.return %6 : i1
 // CHECK-NEXT:  }
 func.func @compares_96(%n: i8, %m: i8) -> i1 {
-  %0 = uop.const 5 : i8
+  %0 = uop.const 1 : i8
   %1 = uop.min %n, %0 : i8
-  %2 = uop.const -6 : i8
+  %2 = uop.const 0 : i8
   %3 = uop.max %1, %2 : i8
   %4 = uop.min %m, %0 : i8
   %5 = uop.max %4, %2 : i8
   %6 = uop.sub %3, %5 : i8
-  %7 = uop.const 1 : i8
-  %8 = uop.lt %6, %7 : i8
-  func.return %8 : i1
+  %7 = uop.lt %6, %0 : i8
+  func.return %7 : i1
 }
 
 // ge[s @ sub[n, m], 1] >> gt[n, m] for integer s, n, m when s.min == n.min - m.max, s.max == n.max - m.min
 // CHECK-LABEL: func.func @compares_97
-// CHECK-NEXT:    %0 = uop.const 5 : i8
+// CHECK-NEXT:    %0 = uop.const 1 : i8
 // CHECK-NEXT:    %1 = uop.min %n, %0 : i8
-// CHECK-NEXT:    %2 = uop.const -6 : i8
+// CHECK-NEXT:    %2 = uop.const 0 : i8
 // CHECK-NEXT:    %3 = uop.max %1, %2 : i8
-// CHECK-NEXT:    %4 = uop.min %m, %0 : i8
-// CHECK-NEXT:    %5 = uop.max %4, %2 : i8
-// CHECK-NEXT:    %6 = uop.gt %3, %5 : i8
-// CHECK-NEXT:    func.return %6 : i1
+// CHECK-NEXT:    %4 = uop.const 5 : i8
+// CHECK-NEXT:    %5 = uop.min %m, %4 : i8
+// CHECK-NEXT:    %6 = uop.const -6 : i8
+// CHECK-NEXT:    %7 = uop.max %5, %6 : i8
+// CHECK-NEXT:    %8 = uop.gt %3, %7 : i8
+// CHECK-NEXT:    func.return %8 : i1
 // CHECK-NEXT:  }
 func.func @compares_97(%n: i8, %m: i8) -> i1 {
-  %0 = uop.const 5 : i8
+  %0 = uop.const 1 : i8
   %1 = uop.min %n, %0 : i8
-  %2 = uop.const -6 : i8
+  %2 = uop.const 0 : i8
   %3 = uop.max %1, %2 : i8
-  %4 = uop.min %m, %0 : i8
-  %5 = uop.max %4, %2 : i8
-  %6 = uop.sub %3, %5 : i8
-  %7 = uop.const 1 : i8
-  %8 = uop.ge %6, %7 : i8
-  func.return %8 : i1
+  %4 = uop.const 5 : i8
+  %5 = uop.min %m, %4 : i8
+  %6 = uop.const -6 : i8
+  %7 = uop.max %5, %6 : i8
+  %8 = uop.sub %3, %7 : i8
+  %9 = uop.ge %8, %0 : i8
+  func.return %9 : i1
 }
 
 // lt[mul[i, a], mul[j, a]] >> lt[i, j] for index i, j when a > 0
@@ -1343,7 +1319,7 @@ func.func @compares_97(%n: i8, %m: i8) -> i1 {
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
 func.func @compares_98(%i: index, %j: index) -> i1 {
-  %0 = uop.const 6 : index
+  %0 = uop.const 2 : index
   %1 = uop.mul %i, %0 : index
   %2 = uop.mul %j, %0 : index
   %3 = uop.lt %1, %2 : index
@@ -1356,7 +1332,7 @@ func.func @compares_98(%i: index, %j: index) -> i1 {
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
 func.func @compares_99(%i: index, %j: index) -> i1 {
-  %0 = uop.const 6 : index
+  %0 = uop.const 2 : index
   %1 = uop.mul %i, %0 : index
   %2 = uop.mul %j, %0 : index
   %3 = uop.le %1, %2 : index
@@ -1369,7 +1345,7 @@ func.func @compares_99(%i: index, %j: index) -> i1 {
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
 func.func @compares_100(%i: index, %j: index) -> i1 {
-  %0 = uop.const 6 : index
+  %0 = uop.const 2 : index
   %1 = uop.mul %i, %0 : index
   %2 = uop.mul %j, %0 : index
   %3 = uop.gt %1, %2 : index
@@ -1382,7 +1358,7 @@ func.func @compares_100(%i: index, %j: index) -> i1 {
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
 func.func @compares_101(%i: index, %j: index) -> i1 {
-  %0 = uop.const 6 : index
+  %0 = uop.const 2 : index
   %1 = uop.mul %i, %0 : index
   %2 = uop.mul %j, %0 : index
   %3 = uop.ge %1, %2 : index
@@ -1395,7 +1371,7 @@ func.func @compares_101(%i: index, %j: index) -> i1 {
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
 func.func @compares_102(%i: index, %j: index) -> i1 {
-  %0 = uop.const 6 : index
+  %0 = uop.const 2 : index
   %1 = uop.mul %i, %0 : index
   %2 = uop.mul %j, %0 : index
   %3 = uop.eq %1, %2 : index
@@ -1408,7 +1384,7 @@ func.func @compares_102(%i: index, %j: index) -> i1 {
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
 func.func @compares_103(%i: index, %j: index) -> i1 {
-  %0 = uop.const 6 : index
+  %0 = uop.const 2 : index
   %1 = uop.mul %i, %0 : index
   %2 = uop.mul %j, %0 : index
   %3 = uop.ne %1, %2 : index
@@ -1421,7 +1397,7 @@ func.func @compares_103(%i: index, %j: index) -> i1 {
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
 func.func @compares_104(%i: index, %j: index) -> i1 {
-  %0 = uop.const -8 : index
+  %0 = uop.const -2 : index
   %1 = uop.mul %i, %0 : index
   %2 = uop.mul %j, %0 : index
   %3 = uop.lt %1, %2 : index
@@ -1434,7 +1410,7 @@ func.func @compares_104(%i: index, %j: index) -> i1 {
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
 func.func @compares_105(%i: index, %j: index) -> i1 {
-  %0 = uop.const -8 : index
+  %0 = uop.const -2 : index
   %1 = uop.mul %i, %0 : index
   %2 = uop.mul %j, %0 : index
   %3 = uop.le %1, %2 : index
@@ -1447,7 +1423,7 @@ func.func @compares_105(%i: index, %j: index) -> i1 {
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
 func.func @compares_106(%i: index, %j: index) -> i1 {
-  %0 = uop.const -8 : index
+  %0 = uop.const -2 : index
   %1 = uop.mul %i, %0 : index
   %2 = uop.mul %j, %0 : index
   %3 = uop.gt %1, %2 : index
@@ -1460,7 +1436,7 @@ func.func @compares_106(%i: index, %j: index) -> i1 {
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
 func.func @compares_107(%i: index, %j: index) -> i1 {
-  %0 = uop.const -8 : index
+  %0 = uop.const -2 : index
   %1 = uop.mul %i, %0 : index
   %2 = uop.mul %j, %0 : index
   %3 = uop.ge %1, %2 : index
@@ -1474,7 +1450,7 @@ func.func @compares_107(%i: index, %j: index) -> i1 {
 // CHECK-NEXT:    func.return %1 : i1
 // CHECK-NEXT:  }
 func.func @compares_108(%i: index) -> i1 {
-  %0 = uop.const 12 : index
+  %0 = uop.const 2 : index
   %1 = uop.mul %i, %0 : index
   %2 = uop.const 0 : index
   %3 = uop.lt %1, %2 : index
@@ -1488,7 +1464,7 @@ func.func @compares_108(%i: index) -> i1 {
 // CHECK-NEXT:    func.return %1 : i1
 // CHECK-NEXT:  }
 func.func @compares_109(%i: index) -> i1 {
-  %0 = uop.const 12 : index
+  %0 = uop.const 2 : index
   %1 = uop.mul %i, %0 : index
   %2 = uop.const 0 : index
   %3 = uop.ge %1, %2 : index
@@ -1502,7 +1478,7 @@ func.func @compares_109(%i: index) -> i1 {
 // CHECK-NEXT:    func.return %1 : i1
 // CHECK-NEXT:  }
 func.func @compares_110(%i: index) -> i1 {
-  %0 = uop.const -8 : index
+  %0 = uop.const -2 : index
   %1 = uop.mul %i, %0 : index
   %2 = uop.const 0 : index
   %3 = uop.lt %1, %2 : index
@@ -1516,7 +1492,7 @@ func.func @compares_110(%i: index) -> i1 {
 // CHECK-NEXT:    func.return %1 : i1
 // CHECK-NEXT:  }
 func.func @compares_111(%i: index) -> i1 {
-  %0 = uop.const -8 : index
+  %0 = uop.const -2 : index
   %1 = uop.mul %i, %0 : index
   %2 = uop.const 0 : index
   %3 = uop.ge %1, %2 : index
@@ -1530,11 +1506,11 @@ func.func @compares_111(%i: index) -> i1 {
 // CHECK-NEXT:    func.return %1 : i1
 // CHECK-NEXT:  }
 func.func @compares_112(%i: index, %j: index) -> i1 {
-  %0 = uop.const 3 : index
+  %0 = uop.const 1 : index
   %1 = uop.min %j, %0 : index
   %2 = uop.const 0 : index
   %3 = uop.max %1, %2 : index
-  %4 = uop.const 12 : index
+  %4 = uop.const 2 : index
   %5 = uop.mul %i, %4 : index
   %6 = uop.add %5, %3 : index
   %7 = uop.lt %6, %2 : index
@@ -1548,11 +1524,11 @@ func.func @compares_112(%i: index, %j: index) -> i1 {
 // CHECK-NEXT:    func.return %1 : i1
 // CHECK-NEXT:  }
 func.func @compares_113(%i: index, %j: index) -> i1 {
-  %0 = uop.const 3 : index
+  %0 = uop.const 1 : index
   %1 = uop.min %j, %0 : index
   %2 = uop.const 0 : index
   %3 = uop.max %1, %2 : index
-  %4 = uop.const 12 : index
+  %4 = uop.const 2 : index
   %5 = uop.mul %i, %4 : index
   %6 = uop.add %5, %3 : index
   %7 = uop.ge %6, %2 : index
@@ -1561,28 +1537,28 @@ func.func @compares_113(%i: index, %j: index) -> i1 {
 
 // eq[mul[i, a], b] >> eq[i, b // a] for index i when a != 0, b % a == 0
 // CHECK-LABEL: func.func @compares_114
-// CHECK-NEXT:    %0 = uop.const -4 : index
+// CHECK-NEXT:    %0 = uop.const 0 : index
 // CHECK-NEXT:    %1 = uop.eq %i, %0 : index
 // CHECK-NEXT:    func.return %1 : i1
 // CHECK-NEXT:  }
 func.func @compares_114(%i: index) -> i1 {
-  %0 = uop.const -3 : index
+  %0 = uop.const 2 : index
   %1 = uop.mul %i, %0 : index
-  %2 = uop.const 12 : index
+  %2 = uop.const 0 : index
   %3 = uop.eq %1, %2 : index
   func.return %3 : i1
 }
 
 // ne[mul[i, a], b] >> ne[i, b // a] for index i when a != 0, b % a == 0
 // CHECK-LABEL: func.func @compares_115
-// CHECK-NEXT:    %0 = uop.const -4 : index
+// CHECK-NEXT:    %0 = uop.const 0 : index
 // CHECK-NEXT:    %1 = uop.ne %i, %0 : index
 // CHECK-NEXT:    func.return %1 : i1
 // CHECK-NEXT:  }
 func.func @compares_115(%i: index) -> i1 {
-  %0 = uop.const -3 : index
+  %0 = uop.const 2 : index
   %1 = uop.mul %i, %0 : index
-  %2 = uop.const 12 : index
+  %2 = uop.const 0 : index
   %3 = uop.ne %1, %2 : index
   func.return %3 : i1
 }
@@ -1593,7 +1569,7 @@ func.func @compares_115(%i: index) -> i1 {
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
 func.func @compares_116(%i: index) -> i1 {
-  %0 = uop.const 3 : index
+  %0 = uop.const 2 : index
   %1 = uop.mul %i, %0 : index
   %2 = uop.const 1 : index
   %3 = uop.eq %1, %2 : index
@@ -1606,21 +1582,51 @@ func.func @compares_116(%i: index) -> i1 {
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
 func.func @compares_117(%i: index) -> i1 {
-  %0 = uop.const 3 : index
+  %0 = uop.const 2 : index
   %1 = uop.mul %i, %0 : index
   %2 = uop.const 1 : index
   %3 = uop.ne %1, %2 : index
   func.return %3 : i1
 }
 
-// lt[floordiv[i, a], b] >> lt[i, b * a] for index i when a > 0
+// eq[add[mul[i, a], mul[j, b]], c] >> False for index i, j when a != 0, c % gcd(a, b) != 0
 // CHECK-LABEL: func.func @compares_118
+// CHECK-NEXT:    %0 = uop.const false
+// CHECK-NEXT:    func.return %0 : i1
+// CHECK-NEXT:  }
+func.func @compares_118(%i: index, %j: index) -> i1 {
+  %0 = uop.const 2 : index
+  %1 = uop.mul %i, %0 : index
+  %2 = uop.mul %j, %0 : index
+  %3 = uop.add %1, %2 : index
+  %4 = uop.const 1 : index
+  %5 = uop.eq %3, %4 : index
+  func.return %5 : i1
+}
+
+// ne[add[mul[i, a], mul[j, b]], c] >> True for index i, j when a != 0, c % gcd(a, b) != 0
+// CHECK-LABEL: func.func @compares_119
+// CHECK-NEXT:    %0 = uop.const true
+// CHECK-NEXT:    func.return %0 : i1
+// CHECK-NEXT:  }
+func.func @compares_119(%i: index, %j: index) -> i1 {
+  %0 = uop.const 2 : index
+  %1 = uop.mul %i, %0 : index
+  %2 = uop.mul %j, %0 : index
+  %3 = uop.add %1, %2 : index
+  %4 = uop.const 1 : index
+  %5 = uop.ne %3, %4 : index
+  func.return %5 : i1
+}
+
+// lt[floordiv[i, a], b] >> lt[i, b * a] for index i when a > 0
+// CHECK-LABEL: func.func @compares_120
 // CHECK-NEXT:    %0 = uop.const 0 : index
 // CHECK-NEXT:    %1 = uop.lt %i, %0 : index
 // CHECK-NEXT:    func.return %1 : i1
 // CHECK-NEXT:  }
-func.func @compares_118(%i: index) -> i1 {
-  %0 = uop.const 12 : index
+func.func @compares_120(%i: index) -> i1 {
+  %0 = uop.const 2 : index
   %1 = uop.floordiv %i, %0 : index
   %2 = uop.const 0 : index
   %3 = uop.lt %1, %2 : index
@@ -1628,13 +1634,13 @@ func.func @compares_118(%i: index) -> i1 {
 }
 
 // ge[floordiv[i, a], b] >> ge[i, b * a] for index i when a > 0
-// CHECK-LABEL: func.func @compares_119
+// CHECK-LABEL: func.func @compares_121
 // CHECK-NEXT:    %0 = uop.const 0 : index
 // CHECK-NEXT:    %1 = uop.ge %i, %0 : index
 // CHECK-NEXT:    func.return %1 : i1
 // CHECK-NEXT:  }
-func.func @compares_119(%i: index) -> i1 {
-  %0 = uop.const 12 : index
+func.func @compares_121(%i: index) -> i1 {
+  %0 = uop.const 2 : index
   %1 = uop.floordiv %i, %0 : index
   %2 = uop.const 0 : index
   %3 = uop.ge %1, %2 : index
@@ -1642,7 +1648,7 @@ func.func @compares_119(%i: index) -> i1 {
 }
 
 // lt[s @ mul[n, a], 0] >> lt[n, 0] for integer s, n when a > 0, s.min == n.min * a, s.max == n.max * a
-// CHECK-LABEL: func.func @compares_120
+// CHECK-LABEL: func.func @compares_122
 // CHECK-NEXT:    %0 = uop.const 5 : i8
 // CHECK-NEXT:    %1 = uop.min %n, %0 : i8
 // CHECK-NEXT:    %2 = uop.const -6 : i8
@@ -1651,12 +1657,12 @@ func.func @compares_119(%i: index) -> i1 {
 // CHECK-NEXT:    %5 = uop.lt %3, %4 : i8
 // CHECK-NEXT:    func.return %5 : i1
 // CHECK-NEXT:  }
-func.func @compares_120(%n: i8) -> i1 {
+func.func @compares_122(%n: i8) -> i1 {
   %0 = uop.const 5 : i8
   %1 = uop.min %n, %0 : i8
   %2 = uop.const -6 : i8
   %3 = uop.max %1, %2 : i8
-  %4 = uop.const 7 : i8
+  %4 = uop.const 2 : i8
   %5 = uop.mul %3, %4 : i8
   %6 = uop.const 0 : i8
   %7 = uop.lt %5, %6 : i8
@@ -1664,7 +1670,7 @@ func.func @compares_120(%n: i8) -> i1 {
 }
 
 // ge[s @ mul[n, a], 0] >> ge[n, 0] for integer s, n when a > 0, s.min == n.min * a, s.max == n.max * a
-// CHECK-LABEL: func.func @compares_121
+// CHECK-LABEL: func.func @compares_123
 // CHECK-NEXT:    %0 = uop.const 5 : i8
 // CHECK-NEXT:    %1 = uop.min %n, %0 : i8
 // CHECK-NEXT:    %2 = uop.const -6 : i8
@@ -1673,12 +1679,12 @@ func.func @compares_120(%n: i8) -> i1 {
 // CHECK-NEXT:    %5 = uop.ge %3, %4 : i8
 // CHECK-NEXT:    func.return %5 : i1
 // CHECK-NEXT:  }
-func.func @compares_121(%n: i8) -> i1 {
+func.func @compares_123(%n: i8) -> i1 {
   %0 = uop.const 5 : i8
   %1 = uop.min %n, %0 : i8
   %2 = uop.const -6 : i8
   %3 = uop.max %1, %2 : i8
-  %4 = uop.const 7 : i8
+  %4 = uop.const 2 : i8
   %5 = uop.mul %3, %4 : i8
   %6 = uop.const 0 : i8
   %7 = uop.ge %5, %6 : i8
@@ -1686,25 +1692,26 @@ func.func @compares_121(%n: i8) -> i1 {
 }
 
 // eq[s @ mul[n, a], 0] >> eq[n, 0] for integer s, n when a > 0, s.min == n.min * a, s.max == n.max * a
-// CHECK-LABEL: func.func @compares_122
-// CHECK-NEXT:    %0 = uop.const 2 : ui8
+// CHECK-LABEL: func.func @compares_124
+// CHECK-NEXT:    %0 = uop.const 1 : ui8
 // CHECK-NEXT:    %1 = uop.min %n, %0 : ui8
 // CHECK-NEXT:    %2 = uop.const 0 : ui8
 // CHECK-NEXT:    %3 = uop.eq %1, %2 : ui8
 // CHECK-NEXT:    func.return %3 : i1
 // CHECK-NEXT:  }
-func.func @compares_122(%n: ui8) -> i1 {
-  %0 = uop.const 2 : ui8
+func.func @compares_124(%n: ui8) -> i1 {
+  %0 = uop.const 1 : ui8
   %1 = uop.min %n, %0 : ui8
   %2 = uop.const 0 : ui8
   %3 = uop.max %1, %2 : ui8
-  %4 = uop.mul %3, %0 : ui8
-  %5 = uop.eq %4, %2 : ui8
-  func.return %5 : i1
+  %4 = uop.const 2 : ui8
+  %5 = uop.mul %3, %4 : ui8
+  %6 = uop.eq %5, %2 : ui8
+  func.return %6 : i1
 }
 
 // ne[s @ mul[n, a], 0] >> ne[n, 0] for integer s, n when a > 0, s.min == n.min * a, s.max == n.max * a
-// CHECK-LABEL: func.func @compares_123
+// CHECK-LABEL: func.func @compares_125
 // CHECK-NEXT:    %0 = uop.const 5 : i8
 // CHECK-NEXT:    %1 = uop.min %n, %0 : i8
 // CHECK-NEXT:    %2 = uop.const -6 : i8
@@ -1713,12 +1720,12 @@ func.func @compares_122(%n: ui8) -> i1 {
 // CHECK-NEXT:    %5 = uop.ne %3, %4 : i8
 // CHECK-NEXT:    func.return %5 : i1
 // CHECK-NEXT:  }
-func.func @compares_123(%n: i8) -> i1 {
+func.func @compares_125(%n: i8) -> i1 {
   %0 = uop.const 5 : i8
   %1 = uop.min %n, %0 : i8
   %2 = uop.const -6 : i8
   %3 = uop.max %1, %2 : i8
-  %4 = uop.const 7 : i8
+  %4 = uop.const 2 : i8
   %5 = uop.mul %3, %4 : i8
   %6 = uop.const 0 : i8
   %7 = uop.ne %5, %6 : i8
@@ -1726,11 +1733,11 @@ func.func @compares_123(%n: i8) -> i1 {
 }
 
 // or[lt[x, y], eq[x, y]] >> le[x, y]
-// CHECK-LABEL: func.func @compares_124
+// CHECK-LABEL: func.func @compares_126
 // CHECK-NEXT:    %0 = uop.le %x, %y : f32
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
-func.func @compares_124(%x: f32, %y: f32) -> i1 {
+func.func @compares_126(%x: f32, %y: f32) -> i1 {
   %0 = uop.lt %x, %y : f32
   %1 = uop.eq %x, %y : f32
   %2 = uop.or %0, %1 : i1
@@ -1738,11 +1745,11 @@ func.func @compares_124(%x: f32, %y: f32) -> i1 {
 }
 
 // or[gt[x, y], eq[x, y]] >> ge[x, y]
-// CHECK-LABEL: func.func @compares_125
+// CHECK-LABEL: func.func @compares_127
 // CHECK-NEXT:    %0 = uop.ge %x, %y : f32
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
-func.func @compares_125(%x: f32, %y: f32) -> i1 {
+func.func @compares_127(%x: f32, %y: f32) -> i1 {
   %0 = uop.gt %x, %y : f32
   %1 = uop.eq %x, %y : f32
   %2 = uop.or %0, %1 : i1
@@ -1750,11 +1757,11 @@ func.func @compares_125(%x: f32, %y: f32) -> i1 {
 }
 
 // or[lt[d, e], gt[d, e]] >> ne[d, e] for bits d, e
-// CHECK-LABEL: func.func @compares_126
+// CHECK-LABEL: func.func @compares_128
 // CHECK-NEXT:    %0 = uop.ne %d, %e : index
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
-func.func @compares_126(%d: index, %e: index) -> i1 {
+func.func @compares_128(%d: index, %e: index) -> i1 {
   %0 = uop.lt %d, %e : index
   %1 = uop.gt %d, %e : index
   %2 = uop.or %0, %1 : i1
@@ -1762,11 +1769,11 @@ func.func @compares_126(%d: index, %e: index) -> i1 {
 }
 
 // and[le[x, y], ge[x, y]] >> eq[x, y]
-// CHECK-LABEL: func.func @compares_127
+// CHECK-LABEL: func.func @compares_129
 // CHECK-NEXT:    %0 = uop.eq %x, %y : f32
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
-func.func @compares_127(%x: f32, %y: f32) -> i1 {
+func.func @compares_129(%x: f32, %y: f32) -> i1 {
   %0 = uop.le %x, %y : f32
   %1 = uop.ge %x, %y : f32
   %2 = uop.and %0, %1 : i1
@@ -1774,11 +1781,11 @@ func.func @compares_127(%x: f32, %y: f32) -> i1 {
 }
 
 // and[le[x, y], ne[x, y]] >> lt[x, y]
-// CHECK-LABEL: func.func @compares_128
+// CHECK-LABEL: func.func @compares_130
 // CHECK-NEXT:    %0 = uop.lt %x, %y : f32
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
-func.func @compares_128(%x: f32, %y: f32) -> i1 {
+func.func @compares_130(%x: f32, %y: f32) -> i1 {
   %0 = uop.le %x, %y : f32
   %1 = uop.ne %x, %y : f32
   %2 = uop.and %0, %1 : i1
@@ -1786,11 +1793,11 @@ func.func @compares_128(%x: f32, %y: f32) -> i1 {
 }
 
 // and[ge[x, y], ne[x, y]] >> gt[x, y]
-// CHECK-LABEL: func.func @compares_129
+// CHECK-LABEL: func.func @compares_131
 // CHECK-NEXT:    %0 = uop.gt %x, %y : f32
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
-func.func @compares_129(%x: f32, %y: f32) -> i1 {
+func.func @compares_131(%x: f32, %y: f32) -> i1 {
   %0 = uop.ge %x, %y : f32
   %1 = uop.ne %x, %y : f32
   %2 = uop.and %0, %1 : i1
@@ -1798,11 +1805,11 @@ func.func @compares_129(%x: f32, %y: f32) -> i1 {
 }
 
 // and[lt[x, y], le[x, y]] >> lt[x, y]
-// CHECK-LABEL: func.func @compares_130
+// CHECK-LABEL: func.func @compares_132
 // CHECK-NEXT:    %0 = uop.lt %x, %y : f32
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
-func.func @compares_130(%x: f32, %y: f32) -> i1 {
+func.func @compares_132(%x: f32, %y: f32) -> i1 {
   %0 = uop.lt %x, %y : f32
   %1 = uop.le %x, %y : f32
   %2 = uop.and %0, %1 : i1
@@ -1810,11 +1817,11 @@ func.func @compares_130(%x: f32, %y: f32) -> i1 {
 }
 
 // and[gt[x, y], ge[x, y]] >> gt[x, y]
-// CHECK-LABEL: func.func @compares_131
+// CHECK-LABEL: func.func @compares_133
 // CHECK-NEXT:    %0 = uop.gt %x, %y : f32
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
-func.func @compares_131(%x: f32, %y: f32) -> i1 {
+func.func @compares_133(%x: f32, %y: f32) -> i1 {
   %0 = uop.gt %x, %y : f32
   %1 = uop.ge %x, %y : f32
   %2 = uop.and %0, %1 : i1
@@ -1822,11 +1829,11 @@ func.func @compares_131(%x: f32, %y: f32) -> i1 {
 }
 
 // or[lt[x, y], le[x, y]] >> le[x, y]
-// CHECK-LABEL: func.func @compares_132
+// CHECK-LABEL: func.func @compares_134
 // CHECK-NEXT:    %0 = uop.le %x, %y : f32
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
-func.func @compares_132(%x: f32, %y: f32) -> i1 {
+func.func @compares_134(%x: f32, %y: f32) -> i1 {
   %0 = uop.lt %x, %y : f32
   %1 = uop.le %x, %y : f32
   %2 = uop.or %0, %1 : i1
@@ -1834,11 +1841,11 @@ func.func @compares_132(%x: f32, %y: f32) -> i1 {
 }
 
 // or[gt[x, y], ge[x, y]] >> ge[x, y]
-// CHECK-LABEL: func.func @compares_133
+// CHECK-LABEL: func.func @compares_135
 // CHECK-NEXT:    %0 = uop.ge %x, %y : f32
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
-func.func @compares_133(%x: f32, %y: f32) -> i1 {
+func.func @compares_135(%x: f32, %y: f32) -> i1 {
   %0 = uop.gt %x, %y : f32
   %1 = uop.ge %x, %y : f32
   %2 = uop.or %0, %1 : i1
@@ -1846,11 +1853,11 @@ func.func @compares_133(%x: f32, %y: f32) -> i1 {
 }
 
 // and[lt[x, y], gt[x, y]] >> False
-// CHECK-LABEL: func.func @compares_134
+// CHECK-LABEL: func.func @compares_136
 // CHECK-NEXT:    %0 = uop.const false
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
-func.func @compares_134(%x: f32, %y: f32) -> i1 {
+func.func @compares_136(%x: f32, %y: f32) -> i1 {
   %0 = uop.lt %x, %y : f32
   %1 = uop.gt %x, %y : f32
   %2 = uop.and %0, %1 : i1
@@ -1858,11 +1865,11 @@ func.func @compares_134(%x: f32, %y: f32) -> i1 {
 }
 
 // and[lt[x, y], ge[x, y]] >> False
-// CHECK-LABEL: func.func @compares_135
+// CHECK-LABEL: func.func @compares_137
 // CHECK-NEXT:    %0 = uop.const false
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
-func.func @compares_135(%x: f32, %y: f32) -> i1 {
+func.func @compares_137(%x: f32, %y: f32) -> i1 {
   %0 = uop.lt %x, %y : f32
   %1 = uop.ge %x, %y : f32
   %2 = uop.and %0, %1 : i1
@@ -1870,11 +1877,11 @@ func.func @compares_135(%x: f32, %y: f32) -> i1 {
 }
 
 // and[gt[x, y], le[x, y]] >> False
-// CHECK-LABEL: func.func @compares_136
+// CHECK-LABEL: func.func @compares_138
 // CHECK-NEXT:    %0 = uop.const false
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
-func.func @compares_136(%x: f32, %y: f32) -> i1 {
+func.func @compares_138(%x: f32, %y: f32) -> i1 {
   %0 = uop.gt %x, %y : f32
   %1 = uop.le %x, %y : f32
   %2 = uop.and %0, %1 : i1
@@ -1882,11 +1889,11 @@ func.func @compares_136(%x: f32, %y: f32) -> i1 {
 }
 
 // and[eq[x, y], ne[x, y]] >> False
-// CHECK-LABEL: func.func @compares_137
+// CHECK-LABEL: func.func @compares_139
 // CHECK-NEXT:    %0 = uop.const false
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
-func.func @compares_137(%x: f32, %y: f32) -> i1 {
+func.func @compares_139(%x: f32, %y: f32) -> i1 {
   %0 = uop.eq %x, %y : f32
   %1 = uop.ne %x, %y : f32
   %2 = uop.and %0, %1 : i1
@@ -1894,11 +1901,11 @@ func.func @compares_137(%x: f32, %y: f32) -> i1 {
 }
 
 // or[lt[d, e], ge[d, e]] >> True for bits d, e
-// CHECK-LABEL: func.func @compares_138
+// CHECK-LABEL: func.func @compares_140
 // CHECK-NEXT:    %0 = uop.const true
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
-func.func @compares_138(%d: index, %e: index) -> i1 {
+func.func @compares_140(%d: index, %e: index) -> i1 {
   %0 = uop.lt %d, %e : index
   %1 = uop.ge %d, %e : index
   %2 = uop.or %0, %1 : i1
@@ -1906,11 +1913,11 @@ func.func @compares_138(%d: index, %e: index) -> i1 {
 }
 
 // or[gt[d, e], le[d, e]] >> True for bits d, e
-// CHECK-LABEL: func.func @compares_139
+// CHECK-LABEL: func.func @compares_141
 // CHECK-NEXT:    %0 = uop.const true
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
-func.func @compares_139(%d: index, %e: index) -> i1 {
+func.func @compares_141(%d: index, %e: index) -> i1 {
   %0 = uop.gt %d, %e : index
   %1 = uop.le %d, %e : index
   %2 = uop.or %0, %1 : i1
@@ -1918,11 +1925,11 @@ func.func @compares_139(%d: index, %e: index) -> i1 {
 }
 
 // or[eq[x, y], ne[x, y]] >> True
-// CHECK-LABEL: func.func @compares_140
+// CHECK-LABEL: func.func @compares_142
 // CHECK-NEXT:    %0 = uop.const true
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
-func.func @compares_140(%x: f32, %y: f32) -> i1 {
+func.func @compares_142(%x: f32, %y: f32) -> i1 {
   %0 = uop.eq %x, %y : f32
   %1 = uop.ne %x, %y : f32
   %2 = uop.or %0, %1 : i1
