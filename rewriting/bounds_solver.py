@@ -15,13 +15,14 @@ from xdsl.ir import Block, Operation, SSAValue
 from ..dialects import gpu_kernel, loop, tile
 from ..dialects.semantics import ALU
 from ..dialects.types import bit_width, element_of, i1, index, integer_bounds, is_bool, is_float
-from ..dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, ExpandOp, LoadOp, RangeOp
+from ..dialects.uop import ALU_OPS, AluOp, BitcastOp, CastOp, ConstOp, ExpandOp, LoadOp, RangeOp
 from .accesses import Access
 from .diagnostics import PassError
 from .interval_arithmetic import Interval
 from .intervals import LAUNCH_IDS
 from .linear import name_of
 from .ranges import RangeAnalysis
+from .values import constant_of
 
 EFFORT = 4_000_000
 """z3's count of steps for one question: unlike a time, it gives the same answer on any machine."""
@@ -134,7 +135,8 @@ class BoundsSolver:
             row = ALU[op.name.removeprefix("uop.")]
             domain = i1 if is_bool(element_of(op.operands[-1].type)) else index
             assert row.smt is not None
-            term = row.smt(z3, domain, *operands)
+            exponent = _exponent(op)
+            term = row.smt(z3, domain, *operands) if exponent is None else _power(z3, operands[0], exponent)
             if row.compares:
                 return term
         else:
@@ -190,12 +192,32 @@ def _dependencies(value: SSAValue) -> list[SSAValue]:
         return [parent.start] if isinstance(parent, gpu_kernel.ForOp) else []
     if isinstance(owner, AluOp):
         row = ALU[owner.name.removeprefix("uop.")]
-        known = row.smt is not None and row.name != "pow"  # of which solvers know little
+        # Of other powers than products, solvers know nothing; ranges bound them.
+        known = row.smt is not None and (row.name != "pow" or _exponent(owner) is not None)
     else:
         known = isinstance(owner, CastOp | BitcastOp | ExpandOp)
     if not known or any(is_float(element_of(operand.type)) for operand in owner.operands):
         return []
     return list(owner.operands)
+
+
+_GREATEST_EXPONENT = 4
+"""Of a power that the solver sees as a product."""
+
+
+def _exponent(op: Operation) -> int | None:
+    """The exponent of a power that is a short product."""
+    if not isinstance(op, ALU_OPS["pow"]):
+        return None
+    number = constant_of(op.operands[1])
+    return int(number) if number is not None and 0 <= number <= _GREATEST_EXPONENT else None
+
+
+def _power(z3: Any, base: Any, exponent: int) -> Any:
+    product = z3.IntVal(1)
+    for _ in range(exponent):
+        product = product * base
+    return product
 
 
 class Origin(Enum):

@@ -110,6 +110,8 @@ class IntervalAnalysis:
             return self._everywhere.of(value)
         # A reduction combines what its body yields.
         inputs = op.yielded if cls is loop.ReduceOp and isinstance(op, loop.ReduceOp) else op.operands
+        if (is_later := type(value) is OpResult and value.index > 0) and _finds_place(op):
+            inputs = inputs[1:2]
         known = self._known
         missing = [operand for operand in inputs if id(operand) not in known]
         if missing:
@@ -126,9 +128,10 @@ class IntervalAnalysis:
             if cls is AddOp and result.low < 0 <= numbers[0].low:
                 return remainder_of(op, self._found) or result
             return result
+        if is_later:
+            # Of the places of elements, one; the greatest number, where there are no elements.
+            return numbers[0] if _finds_place(op) and _count(op) else limits
         assert transfer is not None
-        if isinstance(value, OpResult) and value.index:
-            return limits
         return within(limits, transfer(op, numbers))
 
     def _found(self, value: SSAValue) -> Interval | None:
@@ -287,8 +290,17 @@ def _combined(monoid: MonoidAttr, element: Attribute, count: int, x: Interval) -
             return None
 
 
-def _reduce(op: Operation, operands: Sequence[Interval]) -> Interval | None:
-    assert isinstance(op, ReduceOp | ReduceAxisOp | loop.ReduceOp | tile.ReduceAcrossOp)
+Reduction = ReduceOp | ReduceAxisOp | loop.ReduceOp | tile.ReduceAcrossOp
+
+
+def _finds_place(op: Operation) -> bool:
+    """Whether an op gives the place of one of its elements as its second result."""
+    return isinstance(op, Reduction) and op.monoid.data in ("argmax", "argmin")
+
+
+def _count(op: Operation) -> int:
+    """How many elements a reduction combines."""
+    assert isinstance(op, Reduction)
     count = 1
     if isinstance(op, loop.ReduceOp):
         count = op.axis.extent.data
@@ -301,7 +313,12 @@ def _reduce(op: Operation, operands: Sequence[Interval]) -> Interval | None:
             owner = axis.owner
             assert isinstance(owner, RangeOp | tile.AxisOp)
             count *= owner.extent
-    return _combined(op.monoid, element_of(op.results[0].type), count, operands[0])
+    return count
+
+
+def _reduce(op: Operation, operands: Sequence[Interval]) -> Interval | None:
+    assert isinstance(op, Reduction)
+    return _combined(op.monoid, element_of(op.results[0].type), _count(op), operands[0])
 
 
 def _scan(op: Operation, operands: Sequence[Interval]) -> Interval | None:
