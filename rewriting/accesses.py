@@ -48,8 +48,8 @@ ACCESSING: frozenset[type[Operation]] = frozenset(
         *(gpu_kernel.LoadOp, gpu_kernel.StoreOp, gpu_kernel.AtomicOp, gpu_kernel.AsyncCopyOp, gpu_kernel.LdmatrixOp),
     }
 )
-"""The ops that have accesses. `tile.stage` is none: of a box, what is outside of the buffer is 0, and what reads the slab
-is checked against the slab's shape."""
+"""The ops that have accesses. `tile.stage` is none: of a box, what is outside of the buffer is 0, and what reads the
+slab is checked against the slab's shape."""
 
 
 def accesses_of(op: Operation, around: Sequence[Condition] = ()) -> list[Access]:
