@@ -12,7 +12,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region
 
 from uop.dialects.semantics import numpy_dtype
-from uop.dialects.types import is_bool, is_float, ui8
+from uop.dialects.types import element_of, is_bool, is_float, shape_of, ui8
 from uop.dialects.uop import ScatterOp
 from uop.passes.uop.uop_expand_scatter import UOpExpandScatterPass
 from uop.rewriting.builder import Builder
@@ -55,8 +55,7 @@ def program(
 def inputs(function: FuncOp, places: int) -> Iterator[np.ndarray]:
     generator = np.random.default_rng(0)
     for number, argument in enumerate(function.body.block.args):
-        assert isinstance(argument.type, TensorType)
-        element, shape = argument.type.element_type, argument.type.get_shape()
+        element, shape = element_of(argument.type), shape_of(argument.type)
         high = places if number == 1 else 2 if is_bool(element) else 9
         values = generator.integers(0, max(high, 1), shape)
         if is_float(element):
