@@ -63,6 +63,7 @@ FLAGS: Mapping[str, tuple[Flag, ...]] = {
             "SEED",
             optional=True,
         ),
+        Flag("interpret-inputs", "with --interpret-each: run it on the .npy files in DIR too, in order of name", "DIR"),
         Flag("bisect", "with --interpret-each: also find the rewrite that is wrong"),
         Flag(
             "reduce",

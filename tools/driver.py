@@ -172,6 +172,8 @@ class UOpOptMain(xDSLOptMain):
         """Refuse flags of `--interpret-each` that make no sense."""
         seed: str | None = self.args.interpret_each
         if seed is None:
+            if self.args.interpret_inputs is not None:
+                raise _usage_error("--interpret-inputs is for --interpret-each: give that too")
             if self.args.bisect:
                 raise _usage_error("--bisect looks into the pass that --interpret-each names: give that too")
         elif seed and not seed.isdecimal():

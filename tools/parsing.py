@@ -2,11 +2,9 @@
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import Builtin, ModuleOp
-from xdsl.dialects.func import Func
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import (
@@ -18,8 +16,6 @@ from xdsl.utils.exceptions import (
 from xdsl.utils.lexer import Span
 
 from .diagnostics import Diagnostic, DiagnosticError, Positions, Source, at_position
-from .files import read_source
-from .plugins import make_context
 
 # A line that is exactly this separates the pieces of an input, as in mlir-opt.
 SPLIT_MARKER = "// -----"
@@ -106,14 +102,6 @@ def parse_source(context: Context, source: Source, allow_implicit_module: bool =
     except Exception as error:
         message = f"the parser failed with {type(error).__name__}: {error}"
         raise DiagnosticError(_here(source, parser, message)) from error
-
-
-def read_module(path: str | Path) -> tuple[Context, ModuleOp]:
-    """The module in a file, in dialects of uop and of plugins. Raises `DiagnosticError` where anything is wrong."""
-    context = make_context()
-    for dialect in (Builtin, Func):
-        context.load_dialect(dialect)
-    return context, parse_source(context, read_source(str(path)))[0]
 
 
 def _parse_diagnostic(source: Source, error: ParseError, notes: Sequence[Diagnostic] = ()) -> Diagnostic:

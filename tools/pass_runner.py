@@ -88,7 +88,7 @@ class PassRunner:
         """Loads numpy, and takes as long as to run the program."""
         from .faults.interpret_each import InterpretEach, InterpretOptions
 
-        options = InterpretOptions(int(self.args.interpret_each or 0), self.args.bisect)
+        options = InterpretOptions.of(self.args)
         with self.processor.timing.phase("(interpret)"):
             return InterpretEach(
                 module,

@@ -47,7 +47,7 @@ def interpret_gpu_kernel(kernel: gpu_kernel.KernelOp, buffers: Sequence[Array]) 
         except UnsupportedPtxError as error:
             raise NotExecutableError(str(error), kernel) from error
     for buffer, array, type in zip(buffers[:outputs], stored, types, strict=False):
-        buffer[...] = _from_storage(array, type).reshape(buffer.shape)
+        buffer[...] = from_storage(array, type).reshape(buffer.shape)
 
 
 def _to_storage(array: Array, type: Attribute) -> Array:
@@ -59,7 +59,8 @@ def _to_storage(array: Array, type: Attribute) -> Array:
     return flat.view(np.uint8) if is_bool(element) else flat
 
 
-def _from_storage(array: Array, type: Attribute) -> Array:
+def from_storage(array: Array, type: Attribute) -> Array:
+    """An array that the simulator holds, as the interpreters do."""
     element = element_of(type)
     if element == bf16:
         return (array.astype(np.uint32) << 16).view(np.float32)

@@ -3,10 +3,6 @@
 // RUN: not uop-opt %s --load %S/inputs/wrong_rules.py --interpret-each --bisect -p uop-partition,uop-rangeify,convert-uop-to-loop,wrong-pass 2>&1 | filecheck %s --check-prefix PASS
 // RUN: uop-opt %s -p uop-partition,uop-rangeify --print-debuginfo | not uop-opt --load %S/inputs/wrong_rules.py --interpret-each --bisect --pass-pipeline 'builtin.module(uop.kernel(uop-simplify))' 2>&1 | filecheck %s --check-prefix NESTED
 // RUN: not uop-opt %s --load %S/inputs/wrong_rules.py --interpret-each -p uop-partition,uop-rangeify,wrong-bounds 2>&1 | filecheck %s --check-prefix BOUNDS
-// RUN: not uop-opt %s --interpret-each 2>&1 | filecheck %s --check-prefix NO-PASSES
-// RUN: not uop-opt %s --bisect -p cse 2>&1 | filecheck %s --check-prefix ALONE
-// RUN: not uop-opt %s --interpret-each=abc -p cse 2>&1 | filecheck %s --check-prefix SEED
-// RUN: echo '"test.op"() : () -> ()' | not uop-opt --interpret-each -p cse 2>&1 | filecheck %s --check-prefix NOTHING
 // RUN: uop-opt %s -p uop-partition,uop-rangeify,uop-simplify,convert-uop-to-loop --mlir-timing --interpret-each --verify-each -o %t 2>&1 | filecheck %s --check-prefix TIMING
 
 // The first pass after which the results differ is named, and of its rewrites the first.
@@ -37,10 +33,6 @@
 // BOUNDS:      error: 'wrong-bounds' changes what @forward computes
 // BOUNDS:      note: on inputs normal (seed 0): it fails: uop.load uses index 8 in dimension 1 of %x
 
-// NO-PASSES: uop-opt: error: --interpret-each needs passes
-// ALONE:     uop-opt: error: --bisect looks into the pass that --interpret-each names: give that too
-// SEED:      uop-opt: error: --interpret-each: the seed is a number such as 1, not 'abc'
-// NOTHING:   <stdin>: error: there is nothing to run: the input has no function with a body, and no kernel
 // TIMING:    interpret-each: 4 passes
 // TIMING:    (interpret)
 func.func @forward(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> tensor<4x8xf32> {

@@ -5,13 +5,6 @@
 // RUN: filecheck %s --check-prefix WRONG --input-file %t.mlir
 // RUN: uop-opt %s -p uop-partition,convert-uop-to-loop --reduce 2>&1 | filecheck %s --check-prefix REFUSED
 // RUN: not uop-opt %s --reduce='echo sorry; exit 3' 2>&1 | filecheck %s --check-prefix UNINTERESTING
-// RUN: not uop-opt %s --reduce=/nowhere/command 2>&1 | filecheck %s --check-prefix NOWHERE
-// RUN: not uop-opt %s --reduce -p uop-simplify 2>&1 | filecheck %s --check-prefix RIGHT
-// RUN: not uop-opt %s --reduce 2>&1 | filecheck %s --check-prefix NOTHING
-// RUN: not uop-opt %s --reduce=true -p cse 2>&1 | filecheck %s --check-prefix BOTH
-// RUN: not uop-opt %s --reduce=true --split-input-file 2>&1 | filecheck %s --check-prefix SPLIT
-// RUN: not uop-opt %s --reduce=true --reduce-seconds=soon 2>&1 | filecheck %s --check-prefix SOON
-// RUN: not uop-opt %s --reduce=true -o %s 2>&1 | filecheck %s --check-prefix OVER
 
 // COMMAND:      func.func @forward(%x: tensor<1x1xf32>) -> tensor<1x1xf32> {
 // COMMAND-NEXT:   %0 = uop.sqrt %x : tensor<1x1xf32>
@@ -32,14 +25,6 @@
 // UNINTERESTING: error: the command does not fail on the input: it exits with 3, and 0 says that a file is of interest
 // UNINTERESTING: note: the command: sorry
 // UNINTERESTING: help: turn a status around with `not`
-// NOWHERE:      error: the command does not fail on the input: it exits with 127
-// RIGHT:        error: the passes do not fail on the input, so there is nothing to keep
-// RIGHT:        help: --interpret-each also looks for wrong results
-// NOTHING:      uop-opt: error: --reduce needs a command, or passes that fail
-// BOTH:         uop-opt: error: --reduce: the command runs the passes
-// SPLIT:        uop-opt: error: --reduce takes one program: leave out --split-input-file
-// SOON:         uop-opt: error: --reduce-seconds: a number is needed, not 'soon'
-// OVER:         uop-opt: error: --reduce: the output would replace the input: give -o another name
 func.func private @unused(%x: f32) -> f32 {
   func.return %x : f32
 }

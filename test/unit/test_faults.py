@@ -1,5 +1,7 @@
 """What `--interpret-each` stands on: entries at every level, inputs, noise, and how far results may differ."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from xdsl.context import Context
@@ -13,6 +15,7 @@ from uop.runtime.interpret.entries import entries, execute, forms
 from uop.runtime.interpret.noise import Noise, noisy
 from uop.runtime.interpret.random_inputs import KINDS, index_limits, random_inputs
 from uop.tools.diagnostics import Source
+from uop.tools.driver import drive
 from uop.tools.faults.checker import Checker
 from uop.tools.parsing import parse_source
 from uop.tools.pipeline import run_pipeline
@@ -193,6 +196,34 @@ def test_between_forms_one_wrong_element_counts(term: int) -> None:
     assert "1 of 40 elements differ" in finding.difference.what
 
 
+def test_inputs_may_be_given(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A rule that is wrong for one number alone; bf16 is held as its bits, bool as bytes."""
+    program = tmp_path / "program.mlir"
+    program.write_text(
+        "func.func @f(%x: tensor<2xbf16>, %b: tensor<2xi1>) -> tensor<2xbf16> {\n"
+        "%0 = uop.neg %x : tensor<2xbf16>\n%1 = uop.where %b, %x, %0 : tensor<2xbf16>\n"
+        "func.return %1 : tensor<2xbf16>\n}"
+    )
+    plugin = tmp_path / "wrong.py"
+    plugin.write_text(
+        "from uop.passes.rules_pass import rules_pass\nfrom uop.rewriting.patterns import FLOAT, variables\n"
+        "from uop.rewriting.rules import Rules\nfrom uop.rewriting.vocabulary import eq, neg, where\n"
+        '(x,) = variables("x", FLOAT)\n'
+        "from uop.rewriting.driver import Order\n"
+        'PASSES = [rules_pass("wrong", Rules(neg[x] >> where[eq[x, 1232.0], x, neg[x]]), Order.ONE_SWEEP)]\n'
+    )
+    inputs = tmp_path / "inputs"
+    inputs.mkdir()
+    bits = np.array([1232.0, 2.0], np.float32).view(np.uint32) >> 16
+    np.save(inputs / "000_x.npy", bits.astype(np.uint16))
+    np.save(inputs / "001_b.npy", np.array([0, 1], np.uint8))
+    flags = [str(program), "--load", str(plugin), "-p", "wrong", "--interpret-each"]
+    assert drive(flags) == 0
+    capsys.readouterr()
+    assert drive([*flags, "--interpret-inputs", str(inputs)]) == 1
+    assert f"on inputs {inputs}: result 0, element [0], is 1232.0, not -1232.0" in capsys.readouterr().err
+
+
 def test_another_signature_is_a_difference() -> None:
     finding = Checker(parse(PRODUCT), 0).check(parse(GATHER), None)
     assert finding is not None
@@ -213,3 +244,63 @@ func.func @f(%x: tensor<3xf32>) -> tensor<1xf32> {
 """
     with pytest.raises(PassError, match=r"fails whatever it is given: .*index 5 is outside axis 0"):
         Checker(parse(text), 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "flags", "messages"),
+    [
+        (PRODUCT, "--interpret-each", ["uop-opt: error: --interpret-each needs passes"]),
+        (PRODUCT, "--bisect -p cse", ["uop-opt: error: --bisect looks into the pass that --interpret-each names"]),
+        (PRODUCT, "--interpret-inputs=. -p cse", ["--interpret-inputs is for --interpret-each: give that too"]),
+        (PRODUCT, "--interpret-each --interpret-inputs=. -p cse", ["--interpret-inputs: there are no .npy files in ."]),
+        (PRODUCT, "--interpret-each=abc -p cse", ["--interpret-each: the seed is a number such as 1, not 'abc'"]),
+        (
+            "func.func private @f()",
+            "--interpret-each -p cse",
+            ["error: there is nothing to run: the input has no"],
+        ),
+        (
+            "func.func @f(%x: tensor<?xf32>) { func.return }",
+            "--interpret-each -p cse",
+            ["error: the input cannot be executed: @f: an argument of type tensor<?xf32> cannot be made up"],
+        ),
+        (
+            'func.func @f(%x: tensor<3xf32>) -> tensor<3xf32> { %0 = torch.aten "relu"(%x) : (tensor<3xf32>) -> '
+            "tensor<3xf32> %1 = uop.neg %0 : tensor<3xf32> func.return %1 : tensor<3xf32> }",
+            "--interpret-each -p cse",
+            ["error: the input cannot be executed: @f: uop.neg is not of the torch dialect"],
+        ),
+        ("func.func @f(", "--reduce=true", [":1:14: error: "]),
+        (PRODUCT, "--reduce=/nowhere/command", ["the command does not fail on the input: it exits with 127"]),
+        (
+            PRODUCT,
+            "--reduce -p uop-simplify",
+            [
+                "error: the passes do not fail on the input, so there is nothing to keep",
+                "help: --interpret-each also looks for wrong results",
+            ],
+        ),
+        (PRODUCT, "--reduce", ["uop-opt: error: --reduce needs a command, or passes that fail"]),
+        (PRODUCT, "--reduce=true -p cse", ["uop-opt: error: --reduce: the command runs the passes"]),
+        (PRODUCT, "--reduce=true --split-input-file", ["--reduce takes one program: leave out --split-input-file"]),
+        (PRODUCT, "--reduce=true --reduce-seconds=soon", ["--reduce-seconds: a number is needed, not 'soon'"]),
+        (PRODUCT, "--reduce=true -o program.mlir", ["--reduce: the output would replace the input"]),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_words(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    text: str,
+    flags: str,
+    messages: list[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "program.mlir").write_text(text)
+    assert drive(["program.mlir", *flags.split()]) in (1, 2)
+    output = capsys.readouterr()
+    for message in messages:
+        assert message in output.err
+    assert "Traceback" not in output.err
+    assert output.out == ""
+    assert (tmp_path / "program.mlir").read_text() == text

@@ -7,11 +7,15 @@ from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import ModuleOp
 
+from ...dialects.semantics import numpy_dtype
+from ...dialects.types import element_of, is_value_type, shape_of
 from ...rewriting.diagnostics import PassError
 from ...runtime.interpret.arrays import NotExecutableError
 from ...runtime.interpret.entries import Entry, entries
+from ...runtime.interpret.gpu_kernels import from_storage
 from ...runtime.interpret.random_inputs import KINDS, random_inputs
-from .outcomes import Difference, Inputs, Outcome, compare, outcome_of, policy_of, signature
+from ...runtime.storage import storage_dtype
+from .outcomes import Array, Difference, Inputs, Outcome, compare, outcome_of, policy_of, signature
 
 
 @dataclass
@@ -71,7 +75,7 @@ class Checker:
             raise PassError(f"the input cannot be executed: @{name}: {reason}")
 
     def _follow(self, module: ModuleOp, entry: Entry, seed: int, given: Sequence[Inputs]) -> None:
-        fitting = [each for each in given if _fits(entry, each)]
+        fitting = [fit for each in given if (fit := _fitting(entry, each)) is not None]
         kinds = KINDS if entry.inputs else KINDS[:1]
         random = [Inputs(f"{kind} (seed {seed})", random_inputs(module, entry, kind, seed)) for kind in kinds]
         inputs = [*fitting, *random]
@@ -113,10 +117,18 @@ class Checker:
         return None
 
 
-def _fits(entry: Entry, inputs: Inputs) -> bool:
-    from ...dialects.semantics import numpy_dtype
-    from ...dialects.types import element_of, shape_of
-
-    return [(array.shape, array.dtype) for array in inputs.arrays] == [
-        (shape_of(type), numpy_dtype(element_of(type))) for type in entry.inputs
-    ]
+def _fitting(entry: Entry, inputs: Inputs) -> Inputs | None:
+    """The inputs as the interpreters hold them, where the entry takes them: from the forms of `storage_dtype` too."""
+    if len(inputs.arrays) != len(entry.inputs):
+        return None
+    arrays: list[Array] = []
+    for array, type in zip(inputs.arrays, entry.inputs, strict=True):
+        if not is_value_type(type) or array.shape != shape_of(type):
+            return None
+        if array.dtype == numpy_dtype(element_of(type)):
+            arrays.append(array)
+        elif array.dtype == storage_dtype(type):
+            arrays.append(from_storage(array, type))
+        else:
+            return None
+    return Inputs(inputs.name, arrays)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
@@ -42,6 +45,12 @@ class InterpretOptions:
     seed: int = 0
     bisects: bool = False
     given: Sequence[Inputs] = ()
+
+    @staticmethod
+    def of(args: argparse.Namespace) -> InterpretOptions:
+        """What the command line of `uop-opt` asks for. Raises `PassError` for inputs that cannot be read."""
+        given = () if args.interpret_inputs is None else (read_inputs(args.interpret_inputs),)
+        return InterpretOptions(int(args.interpret_each or 0), args.bisect, given)
 
 
 class InterpretEach(PassInstrumentation):
@@ -127,3 +136,14 @@ def interpret_pipeline(
     """Run a pipeline, and where there are options the program after each pass too. Raises what these raise."""
     checks = [] if options is None else [InterpretEach(module, context, options, lambda message: None, Timing())]
     execute(build_pipeline(pipeline, passes), context, module, checks)
+
+
+def read_inputs(directory: str) -> Inputs:
+    """The arrays of a folder, in the order of their names. Raises `PassError`."""
+    files = sorted(Path(directory).glob("*.npy"))
+    if not files:
+        raise PassError(f"--interpret-inputs: there are no .npy files in {directory}")
+    try:
+        return Inputs(directory, [np.load(file, allow_pickle=False) for file in files])
+    except (OSError, ValueError, EOFError) as error:
+        raise PassError(f"--interpret-inputs: {directory} cannot be read: {error}") from error

@@ -146,7 +146,7 @@ class _PipelineFailure:
         try:
             with collect_remarks():
                 if self.args.interpret_each is not None:
-                    options = InterpretOptions(int(self.args.interpret_each or 0), self.args.bisect)
+                    options = InterpretOptions.of(self.args)
                     instrumentations.append(
                         InterpretEach(module, self.context, options, lambda message: None, Timing())
                     )

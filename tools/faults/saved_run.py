@@ -39,7 +39,7 @@ from uop.runtime.simulator import SimulationError
 from uop.tools.execution import compare_tensors, from_array, to_interpreted
 from uop.tools.faults.interpret_each import InterpretOptions, interpret_pipeline
 from uop.tools.faults.outcomes import Inputs
-from uop.tools.parsing import read_module
+from uop.tools.faults.saved_module import read_module
 from uop.tools.pipeline import default_passes
 from uop.tools.plugins import load_plugin, register_plugin
 
@@ -54,10 +54,10 @@ def load(folder: str) -> list[np.ndarray]:
 
 
 def main() -> int:
-    context, module = read_module(HERE / "stages" / "torch.mlir")
     passes = default_passes()
     for file in LOADED:
         register_plugin(load_plugin(str(HERE / file)), {{}}, passes)
+    context, module = read_module(HERE / "stages" / "torch.mlir")
     function = module.body.block.first_op
     inputs = load("inputs")
     given = [to_interpreted(from_array(x, type)) for x, type in zip(inputs, function.function_type.inputs)]
@@ -90,13 +90,13 @@ Repeat it:
 
     python {script}
 
-Find the pass and the rewrite that change what the program computes on random inputs:
+Find the pass and the rewrite that change what the program computes:
 
-    uop-opt stages/torch.mlir{loads} --uop-to-cuda=arch={arch} --interpret-each --bisect
+    uop-opt {flags}
 
 Make the program smaller as long as the same rewrite is wrong:
 
-    uop-opt stages/torch.mlir{loads} --uop-to-cuda=arch={arch} --interpret-each --bisect --reduce -o reduced.mlir
+    uop-opt {flags} --reduce -o reduced.mlir
 
 `stages` holds the program in each form that was reached, `inputs` its arguments, `eager` and `float64` what PyTorch
 computes. bf16 is held as its bits, bool as bytes.
@@ -155,7 +155,9 @@ def save_run(
     program = f"The program is {captured.source_name}, its inputs are those of seed {seed}."
     (directory / SCRIPT_NAME).write_text(SCRIPT.format(program=_plain(program), **words))
     loads = "".join(f" --load {copy}" for copy in copies)
-    (directory / "README.md").write_text(COMMANDS.format(loads=loads, **words))
+    flags = f"stages/torch.mlir{loads} --uop-to-cuda=arch={options.arch}"
+    flags += " --interpret-each --interpret-inputs inputs --bisect"
+    (directory / "README.md").write_text(COMMANDS.format(flags=flags, **words))
 
 
 def _plain(text: str) -> str:
