@@ -112,13 +112,13 @@ def combine(monoid: Monoid, elements: Sequence[Attribute], x: Sequence[Array], y
 
 
 def fold(monoid: Monoid, elements: Sequence[Attribute], arrays: Sequence[Array], dimension: int) -> list[Array]:
-    """The arrays combined along one dimension, which stays with extent 1; an empty one gives the identity."""
+    """The arrays combined along one dimension, which stays with extent 1, begun with the identity (a sum at +0)."""
     arrays = list(arrays)
     count = arrays[0].shape[dimension]
+    identities = [constant(value, element) for value, element in zip(monoid.identity(elements), elements, strict=True)]
     if count == 0:
         shape = [1 if d == dimension else n for d, n in enumerate(arrays[0].shape)]
-        identities = zip(monoid.identity(elements), elements, strict=True)
-        return [np.broadcast_to(constant(value, element), shape) for value, element in identities]
+        return [np.broadcast_to(identity, shape) for identity in identities]
 
     noise = current_noise()
     if noise is not None and (order := noise.order(count)) is not None:
@@ -133,7 +133,7 @@ def fold(monoid: Monoid, elements: Sequence[Attribute], arrays: Sequence[Array],
         rest = part(2 * half, count)
         arrays = [np.concatenate(pair, dimension) for pair in zip(folded, rest, strict=True)]
         count -= half
-    return arrays
+    return combine(monoid, elements, identities, arrays) if monoid.name == "add" else arrays
 
 
 def scan(monoid: Monoid, elements: Sequence[Attribute], arrays: Sequence[Array], dimension: int) -> list[Array]:

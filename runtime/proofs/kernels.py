@@ -1,8 +1,8 @@
 """Kernels on which rules about memory and reductions are proved: small programs in each form, of several element types.
 
 Such rules are functions of a graph, so that no term says where they apply. Each kernel is run before and after the rule
-on special and on random numbers. Sums of floats are of numbers that add up exactly in any order, for a reduction may
-combine its elements in any; there is no −0 among them, for a sum begins at +0 or does not.
+on special and on random numbers. Sums of floats are of numbers that add up exactly in any order, also in 16 bits, for a
+reduction may combine its elements in any.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from xdsl.parser import Parser
 from ...dialects import get_all_dialects
 from ...dialects.monoids import MONOIDS, Number
 from ...dialects.semantics import numpy_dtype
-from ...dialects.types import ELEMENT_TYPES, element_of, is_bool, is_float, shape_of
+from ...dialects.types import ELEMENT_TYPES, element_of, is_bool, is_float, shape_of, type_name
 from ...dialects.uop import KernelOp
 from ...rewriting.driver import Order, rewrite
 from ...rewriting.patterns import Rule
@@ -33,8 +33,9 @@ from .agreement import same_results
 
 Array = np.ndarray[Any, Any]
 
-TYPES = ("f32", "f64", "i32", "i64", "i8", "ui8", "i1")
-"""Element types of the kernels; sums of 16-bit floats are made in f32."""
+FLOATS = ("f32", "f64", "f16", "bf16")
+TYPES = (*FLOATS, "i32", "i64", "i8", "ui8", "i1")
+"""Element types of the kernels."""
 
 CONDITION_TYPES, CONDITION_MONOIDS = ("f32", "i32", "i8", "i1"), ("add", "max", "or")
 """Of the kernels, which are many, in which elements depend on the position."""
@@ -43,6 +44,9 @@ ROUNDS = 4
 """Inputs that each kernel is run on."""
 
 MONOIDS_OF = {"float": ("add", "max", "min"), "integer": ("add", "mul", "max", "min"), "bool": ("and", "or")}
+
+POSITION_MONOIDS = ("argmax", "argmin", "argmax_last", "argmin_last")
+"""Of values and their positions."""
 
 
 def check_on_kernels(rule: Rule) -> Iterator[tuple[str, int, str | None]]:
@@ -69,18 +73,19 @@ def _compare(name: str, before: KernelOp, after: KernelOp) -> str | None:
 
 
 def run(kernel: KernelOp, inputs: Sequence[Array]) -> list[Array]:
-    """What a kernel gives; in tensor form, or with its first argument as the only output."""
+    """What a kernel gives; in tensor form, or with outputs as its first arguments, whose names begin with "out"."""
     if kernel.is_tensor_form:
         outputs = [poisoned_buffer(type) for type in kernel.declared_results.data]
         interpret_kernel(kernel, [*outputs, *inputs])
         return outputs
-    output = poisoned_buffer(kernel.body.block.args[0].type)
-    interpret_kernel(kernel, [output, *inputs[1:]])
-    return [output]
+    arguments = kernel.body.block.args
+    outputs = [poisoned_buffer(x.type) for x in arguments if x.name_hint and x.name_hint.startswith("out")]
+    interpret_kernel(kernel, [*outputs, *inputs[len(outputs) :]])
+    return outputs
 
 
 def _input(type: Attribute, round: int, place: int) -> Array:
-    """Numbers for an argument: small ones, of floats with halves and, from the second round on, ∞ and NaN."""
+    """Numbers for an argument: small ones, of floats with halves and, from the third round on, −0, ∞ and NaN."""
     element, shape = element_of(type), shape_of(type)
     generator = np.random.default_rng((round, place))
     if is_bool(element):
@@ -92,8 +97,8 @@ def _input(type: Attribute, round: int, place: int) -> Array:
     halves = numbers.astype(numpy_dtype(element)) / 2
     if round < 2 or not halves.size:
         return halves
-    special = np.array([inf, nan, -inf], halves.dtype)
-    return np.where(generator.integers(0, 6, shape) == 0, special[generator.integers(0, 3, shape)], halves)
+    special = np.array([inf, nan, -inf, -0.0, -0.0, -0.0], halves.dtype)
+    return np.where(generator.integers(0, 3, shape) == 0, special[generator.integers(0, 6, shape)], halves)
 
 
 @cache
@@ -129,6 +134,12 @@ def kernel_texts() -> dict[str, str]:
             for extent in (0, 1, 6):
                 texts[f"scan {monoid} of an invariant in {extent} steps, {type}"] = _scan(type, monoid, extent)
                 texts[f"scan {monoid} along {extent} elements, {type}"] = _scan_axis(type, monoid, extent)
+        if type in (*FLOATS, "i32"):
+            for monoid in POSITION_MONOIDS:
+                for name, element_text, over in POSITIONED:
+                    texts[f"{monoid} of {name}, {type}"] = _positioned(type, monoid, element_text, over)
+                texts[f"{monoid} along an expanded axis, {type}"] = _positioned_axis(type, monoid)
+                texts[f"{monoid} in a loop, {type}"] = _positioned_loop(type, monoid)
         for mask in ("true", "false"):
             texts[f"accesses under {mask}, {type}"] = _accesses(type, mask)
             texts[f"tile accesses under {mask}, {type}"] = _tile_accesses(type, mask)
@@ -204,13 +215,21 @@ uop.kernel @masked_index(%out: memref<{12 if access == "load" else 10}xf32>, %x:
 """
 
 
+INFINITIES = {
+    "f64": ("0x7FF0000000000000", "0xFFF0000000000000"),
+    "f32": ("0x7F800000", "0xFF800000"),
+    "f16": ("0x7C00", "0xFC00"),
+    "bf16": ("0x7F80", "0xFF80"),
+}
+"""∞ and −∞ as a constant is written."""
+
+
 def _literal(number: Number, element: Attribute) -> str:
     if is_bool(element):
         return "true" if number else "false"
     if is_float(element):
         if number in (inf, -inf):
-            bits = {"f32": ("0x7F800000", "0xFF800000"), "f64": ("0x7FF0000000000000", "0xFFF0000000000000")}
-            return bits[str(element)][number < 0]
+            return INFINITIES[type_name(element)][number < 0]
         return f"{float(number):e}"
     return str(number)
 
@@ -253,7 +272,7 @@ def _conditions(type: str, x: str, y: str, identity: str) -> Iterator[Snippet]:
         condition = [*position, *narrow, compare]
         yield f"an element where {compare}", [*condition, x, identity, _where(type, "%c", "%x_ik")], ["%k"]
         yield f"an invariant where {compare}", [*condition, y, identity, _where(type, "%c", "%y_i")], ["%k"]
-        two = "true" if type == "i1" else "2.0" if type.startswith("f") else "2"
+        two = "true" if type == "i1" else "2.0" if is_float(ELEMENT_TYPES[type]) else "2"
         one = f"%one_t = uop.const {_typed(two, type)}"
         yield f"a number where {compare}", [*condition, one, identity, _where(type, "%c", "%one_t")], ["%k", "%k1"]
         if type != "i1":
@@ -274,9 +293,12 @@ def _where(type: str, condition: str, value: str) -> str:
     return f"%e = uop.where {condition}, {value}, %neutral : {type}"
 
 
+RANGES = {"%k": "%k = uop.range k = 6", "%k1": "%k1 = uop.range k1 = 3", "%none": "%none = uop.range k = 0"}
+"""Over which is combined."""
+
+
 def _reduction(type: str, monoid: str, lines: Sequence[str], over: Sequence[str]) -> str:
-    ranges = {"%k": "%k = uop.range k = 6", "%k1": "%k1 = uop.range k1 = 3", "%none": "%none = uop.range k = 0"}
-    body = "\n  ".join((*(ranges[name] for name in over), *lines))
+    body = "\n  ".join((*(RANGES[name] for name in over), *lines))
     return f"""
 uop.kernel @k(%out: memref<4x{type}>, %x: memref<4x6x{type}>, %y: memref<4x{type}>, %m: memref<4xi1>,
     %p: memref<4xi32>) {{
@@ -328,6 +350,58 @@ uop.kernel @k(%x: tensor<{extent}x4x{type}>) -> (tensor<{extent}x4x{type}>) {{
 }}"""
 
 
+POSITIONED: Sequence[Snippet] = (
+    ("nothing and positions", ["%e = uop.load %y[%i]", "%p = uop.cast %none"], ["%none"]),
+    ("elements", ["%e = uop.load %x[%i, %k]", "%p = uop.cast %k"], ["%k"]),
+    ("invariants", ["%e = uop.load %y[%i]", "%p = uop.load %n[%i]"], ["%k"]),
+    ("invariants with positions", ["%e = uop.load %y[%i]", "%p = uop.cast %k"], ["%k"]),
+    ("elements with one position", ["%e = uop.load %x[%i, %k]", "%p = uop.load %n[%i]"], ["%k"]),
+    ("invariants over two", ["%e = uop.load %x[%i, %k]", "%p = uop.cast %k"], ["%k", "%k1"]),
+)
+"""What reductions of values and positions combine: the lines that compute %e and %p, without their types."""
+
+
+def _positioned(type: str, monoid: str, lines: Sequence[str], over: Sequence[str]) -> str:
+    types = {"%x": f"memref<4x6x{type}>", "%y": f"memref<4x{type}>", "%n": "memref<4xi64>"}
+    typed = [f"{line} : {types.get(line.split()[3].split('[')[0], 'index -> i64')}" for line in lines]
+    body = "\n  ".join((*(RANGES[name] for name in over), *typed))
+    return f"""
+uop.kernel @k(%out: memref<4x{type}>, %out1: memref<4xi64>, %x: memref<4x6x{type}>, %y: memref<4x{type}>,
+    %n: memref<4xi64>) {{
+  %i = uop.range i = 4
+  {body}
+  %r, %q = uop.reduce {monoid} %e, %p over {", ".join(over)} : {type}, i64
+  uop.store %r, %out[%i] : memref<4x{type}>
+  uop.store %q, %out1[%i] : memref<4xi64>
+}}"""
+
+
+def _positioned_axis(type: str, monoid: str) -> str:
+    wide, narrow = f"tensor<4x6x3x{type}>", f"tensor<4x1x1x{type}>"
+    return f"""
+uop.kernel @k(%x: tensor<4x1x3x{type}>, %n: tensor<4x1x3xi64>) -> ({narrow}, tensor<4x1x1xi64>) {{
+  %0 = uop.expand %x : tensor<4x1x3x{type}> -> {wide}
+  %1 = uop.expand %n : tensor<4x1x3xi64> -> tensor<4x6x3xi64>
+  %2, %3 = uop.reduce_axis {monoid} %0, %1 axes [1, 2] : ({wide}, tensor<4x6x3xi64>) -> ({narrow}, tensor<4x1x1xi64>)
+  uop.yield %2, %3 : {narrow}, tensor<4x1x1xi64>
+}}"""
+
+
+def _positioned_loop(type: str, monoid: str) -> str:
+    return f"""
+uop.kernel @k(%out: memref<4x{type}>, %out1: memref<4xi64>, %y: memref<4x{type}>, %n: memref<4xi64>) {{
+  loop.for %i (i = 4 parallel) {{
+    %e = uop.load %y[%i] : memref<4x{type}>
+    %p = uop.load %n[%i] : memref<4xi64>
+    %r, %q = loop.reduce %k (k = 6) {monoid} : {type}, i64 {{
+      loop.yield %e, %p : {type}, i64
+    }}
+    uop.store %r, %out[%i] : memref<4x{type}>
+    uop.store %q, %out1[%i] : memref<4xi64>
+  }}
+}}"""
+
+
 def _accesses(type: str, mask: str) -> str:
     return f"""
 uop.kernel @k(%out: memref<4x{type}>, %x: memref<4x{type}>, %y: memref<4x{type}>) {{
@@ -364,7 +438,7 @@ uop.kernel @k(%out: memref<8x{type}>, %x: memref<5x{type}>) schedule #tile.sched
 
 
 def _zero(type: str) -> str:
-    return _typed("false" if type == "i1" else "0.0" if type.startswith("f") else "0", type)
+    return _typed("false" if type == "i1" else "0.0" if is_float(ELEMENT_TYPES[type]) else "0", type)
 
 
 def _masked_choice(type: str, *steps: str) -> str:

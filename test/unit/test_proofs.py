@@ -21,6 +21,7 @@ from uop.dialects.semantics import ALU, round_to_element
 from uop.dialects.types import bf16, f16
 from uop.dialects.uop import ALU_OPS, ReduceOp
 from uop.passes.rule_families import RULE_FAMILIES
+from uop.passes.uop.rules import REDUCTIONS
 from uop.passes.uop.rules.casts import is_same_type
 from uop.rewriting.patterns import BITS, BOOL, FLOAT, INDEX, INTEGER, SIGNED, Rule, Term, constants, gcd, op, variables
 from uop.rewriting.rules import Rules
@@ -63,6 +64,7 @@ from uop.runtime.interpret.tensors import interpret_function
 from uop.runtime.proofs import symbolic_proof
 from uop.runtime.proofs.agreement import same_results
 from uop.runtime.proofs.instances import Instance
+from uop.runtime.proofs.kernels import check_on_kernels
 from uop.runtime.proofs.pairs import Side
 from uop.runtime.proofs.prove import NO_MEANING, Outcome, prove
 from uop.runtime.proofs.samples import some_of
@@ -356,6 +358,14 @@ def test_some_rules_are_proved(rule: Rule) -> None:
 def test_all_rules_are_proved(rule: Rule) -> None:
     proof = prove(rule)
     assert proof.is_right, proof
+
+
+def test_reductions_are_proved_on_small_floats_and_positions() -> None:
+    fired = {name: wrong for rule in REDUCTIONS for name, _, wrong in check_on_kernels(rule)}
+    assert not any(fired.values()), fired
+    for family in ("max of an invariant, f16", "max of an invariant, bf16", "argmax of invariants, f32"):
+        assert family in fired
+    assert any(name.startswith("argmin in a loop") for name in fired)
 
 
 # The command.

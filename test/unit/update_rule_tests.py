@@ -13,12 +13,12 @@ from itertools import chain, zip_longest
 from math import gcd, inf, nan
 from pathlib import Path
 
-from test_rules import ON_KERNELS
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 
 from uop.dialects.types import ELEMENT_TYPES, element_of, f32, index
-from uop.passes.uop.rules import FAMILIES
+from uop.passes.gpu_kernel.gpu_kernel_strength_reduce import SUMS
+from uop.passes.uop.rules import FAMILIES, MASKS, POSITIONS, REDUCTIONS, SCANS
 from uop.passes.uop.rules.fast_math import FAST_MATH
 from uop.passes.uop.uop_simplify import simplify
 from uop.rewriting.patterns import Assumption, Condition, Constant, Leaf, Rule
@@ -32,6 +32,9 @@ HEADER = """\
 // Written by test/unit/update_rule_tests.py: a function for each rule of the family, in which it fires.
 """
 FAST = "fast-math"
+
+ON_KERNELS = {*MASKS, *REDUCTIONS, *SCANS, *POSITIONS, *SUMS}
+"""Rules that no scalar function shows: test_reduction_rules.py and lit tests written by hand do."""
 
 TRIES = 3000
 CHOICES = 5000

@@ -1,5 +1,4 @@
-"""The rules of `uop-simplify`, by family. test/unit/test_rules.py checks each, to the last bit and for all
-element types."""
+"""The rules of `uop-simplify`, by family. test/unit/test_proofs.py proves each, as `uop rules --prove` does."""
 
 from ....rewriting.rules import Rules
 from .casts import CASTS
