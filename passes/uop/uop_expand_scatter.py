@@ -13,9 +13,10 @@ from xdsl.passes import ModulePass
 
 from ...dialects.monoids import MonoidAttr
 from ...dialects.types import element_count, element_of, integer_bounds, is_float, shape_of, with_shape
-from ...dialects.uop import ExpandOp, KernelOp, ScatterOp
+from ...dialects.uop import ExpandOp, IotaOp, KernelOp, PermuteOp, ReshapeOp, ScatterOp
 from ...rewriting.builder import Builder
 from ...rewriting.dead import erase_unused
+from ...rewriting.ranges import RangeAnalysis
 from ...rewriting.uses import replace_uses
 
 FEW = 4
@@ -27,6 +28,8 @@ class UOpExpandScatterPass(ModulePass):
     """Rewrite each `uop.scatter` as what every place of its result finds among the updates.
 
     - Few updates along the axis (one position of a KV cache): a comparison and a select for each, in their order.
+    - Indices that are `start + step · position` (`index_copy` at an `arange`): each place computes the position of its
+      update.
     - Without a monoid: the last update that names the place, found by a maximum, is read by a gather; a place that none
       names keeps the input. Where all updates along the axis are one value, whether one names the place is enough.
     - With a monoid: the input combined with the reduction of the updates that name the place.
@@ -85,6 +88,8 @@ class _Scatter:
             return self.whole
         if self.count <= FEW:
             result = self.in_order()
+        elif (progression := self.progression()) is not None:
+            result = self.in_steps(*progression)
         elif self.monoid is None:
             result = self.put()
         else:
@@ -119,6 +124,39 @@ class _Scatter:
         shape = shape_of(value.type)
         offsets = [number if axis == self.axis else 0 for axis in range(len(shape))]
         return self.builder.shrink(value, offsets, [1 if axis == self.axis else n for axis, n in enumerate(shape)])
+
+    # Updates at places that are known.
+
+    def progression(self) -> tuple[int, int] | None:
+        """(start, step) of indices that go up in equal steps; None for others."""
+        value = self.indices
+        while isinstance(value.owner, ReshapeOp | PermuteOp):
+            value = value.owner.input
+        form = RangeAnalysis().form(value)
+        if shape_of(value.type) != (self.count,) or len(form.terms) != 1:
+            return None
+        ((leaf, step),) = form.terms.items()
+        return (form.constant, step) if isinstance(leaf.owner, IotaOp) and step > 0 else None
+
+    def in_steps(self, start: int, step: int) -> SSAValue:
+        """The update whose position leads to the place, if there is one."""
+        ones = [n if axis == self.axis else 1 for axis, n in enumerate(self.shape)]
+        distance = self.alu_with("sub", self.places(ones, i64), start)
+        inside = self.alu_with("ge", distance, 0)
+        inside = self.builder.alu("and", inside, self.alu_with("lt", distance, self.count * step))
+        position = distance
+        if step > 1:
+            on_step = self.alu_with("eq", self.alu_with("floormod", distance, step), 0)
+            inside = self.builder.alu("and", inside, on_step)
+            position = self.alu_with("floordiv", distance, step)
+        position = self.builder.alu("where", inside, position, self.builder.constant_like(0, position))
+        value = self.builder.gather(self.updates, self.to_part(position), self.axis)
+        if self.monoid is not None:
+            (value,) = self.monoid.monoid.combine(self.builder, [self.input], [value])
+        return self.builder.alu("where", self.to_part(inside), value, self.input)
+
+    def alu_with(self, name: str, value: SSAValue, number: int) -> SSAValue:
+        return self.builder.alu(name, value, self.builder.constant_like(number, value))
 
     # Many.
 

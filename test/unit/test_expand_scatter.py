@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, Block, Region
 
 from uop.dialects.semantics import numpy_dtype
 from uop.dialects.types import element_of, is_bool, is_float, shape_of, ui8
-from uop.dialects.uop import ScatterOp
+from uop.dialects.uop import ReduceAxisOp, ScatterOp
 from uop.passes.uop.uop_expand_scatter import UOpExpandScatterPass
 from uop.rewriting.builder import Builder
 from uop.runtime.interpret.tensors import interpret_function
@@ -94,3 +94,26 @@ def test_many_places_for_narrow_indices() -> None:
     UOpExpandScatterPass().apply(Context(), module)
     (after,) = interpret_function(function, arguments)
     np.testing.assert_array_equal(after, before)
+
+
+@pytest.mark.parametrize("monoid", [None, "add"])
+@pytest.mark.parametrize(("start", "step"), [(0, 1), (2, 1), (1, 2), (3, 3)])
+def test_indices_in_steps_need_no_reduction(start: int, step: int, monoid: str | None) -> None:
+    shape, updates = (4, 20), (4, 6)
+    types = [TensorType(f32, shape), TensorType(f32, updates)]
+    block = Block(arg_types=types)
+    builder = Builder(block)
+    iota = builder.iota(6, i64)
+    places = builder.alu("mul", iota, builder.constant_like(step, iota))
+    places = builder.alu("add", places, builder.constant_like(start, iota))
+    places = builder.expand(builder.reshape(places, (1, 6)), TensorType(i64, updates))
+    block.add_op(ReturnOp(builder.scatter(block.args[0], places, block.args[1], 1, monoid)))
+    function = FuncOp("f", (types, [types[0]]), Region(block))
+    module = ModuleOp([function])
+    arguments = list(inputs(function, 20))
+    (before,) = interpret_function(function, arguments)
+    UOpExpandScatterPass().apply(Context(), module)
+    assert not any(isinstance(op, ReduceAxisOp) for op in module.walk())
+    (after,) = interpret_function(function, arguments)
+    np.testing.assert_array_equal(after, before)
+    np.testing.assert_array_equal(np.signbit(after), np.signbit(before))

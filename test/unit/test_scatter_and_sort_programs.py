@@ -27,6 +27,8 @@ PROGRAMS = {
     "x.scatter_reduce(1, i, torch.randn(3, 33).half(), 'mean', include_self=False)",
     "position of a KV cache": "c, k = torch.randn(2, 3, 16, 8), torch.randn(2, 3, 1, 8)\n"
     "c.index_copy(2, torch.tensor([5]), k * 2)",
+    "first positions of a KV cache": "c, k = torch.randn(2, 3, 16, 8), torch.randn(2, 3, 6, 8)\n"
+    "c.index_copy(2, torch.arange(6) + 2, k)",
     "sums of rows": "torch.zeros(50, 7).index_add(0, torch.randint(0, 50, (40,)), torch.randn(40, 7))",
     "rows put": "x = torch.randn(6, 5)\nx[torch.randint(-6, 6, (9,))] = torch.randn(9, 5)\nx",
     "mask": "x = torch.randn(8, 9)\nx[x > 0] = 0.0\nx",
@@ -45,7 +47,7 @@ PROGRAMS = {
 }
 
 INDEXED = ["scatter", "position of a KV cache", "rows put", "experts", "bucketize"]
-ONE_KERNEL = {"scatter", "position of a KV cache", "sums of rows", "mask", "histogram"}
+ONE_KERNEL = {"scatter", "position of a KV cache", "first positions of a KV cache", "sums of rows", "mask", "histogram"}
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -103,3 +103,19 @@ func.func @none(%x: tensor<8xf32>, %i: tensor<0xi64>, %u: tensor<0xf32>) -> tens
 // CHECK-LABEL: func.func @none
 // CHECK-NEXT:    %0 = uop.exp %x : tensor<8xf32>
 // CHECK-NEXT:    func.return %0 : tensor<8xf32>
+
+// -----
+
+// Indices that go up in steps: each place computes which update is its own.
+func.func @steps(%x: tensor<20xf32>, %u: tensor<6xf32>) -> tensor<20xf32> {
+  %0 = uop.iota : tensor<6xi64>
+  %1 = uop.const 3 : i64
+  %2 = uop.expand %1 : i64 -> tensor<6xi64>
+  %3 = uop.mul %0, %2 : tensor<6xi64>
+  %4 = uop.scatter %x, %3, %u axis 0 : (tensor<20xf32>, tensor<6xi64>, tensor<6xf32>) -> tensor<20xf32>
+  func.return %4 : tensor<20xf32>
+}
+// CHECK-LABEL: func.func @steps
+// CHECK-NOT:     uop.reduce_axis
+// CHECK:         uop.floordiv
+// CHECK:         uop.gather %u, %{{.*}} axis 0 : (tensor<6xf32>, tensor<20xi64>) -> tensor<20xf32>
