@@ -100,12 +100,13 @@ def product_schedule(shape: KernelShape, row: str, column: str, reduced: str) ->
         sizes = slab | {reduced: step}
         return sum(access.element_bytes * prod(_slab_shape(access, sizes)) for access in staged.values())
 
-    # A slab is what one step of a loop needs: with fewer than two steps there is no loop but that inside of it.
+    # Slabs are copied a step ahead where there are two steps, and else one element of the reduced axis at a time.
     step = min(16 if max(tile.values()) > 32 else 32, power_of_two_above(length))
     while step > 4 and (2 * slab_bytes(step) > SHARED_BUDGET or step >= length):
         step //= 2
-    slab[reduced] = step
+    step = min(step, length)
     steps = ceil_div(length, step)
+    slab[reduced] = step if steps > 1 else 1
 
     def layout(orders: Sequence[bool]) -> tuple[float, dict[str, Side], dict[str, int]]:
         """What a register order costs; the sides and the paddings that go with it."""

@@ -70,7 +70,7 @@ def _windowed(x: Tensor, axis: int, window: AdaptiveWindow) -> Tensor:
     before, behind = x.shape[:axis], x.shape[axis + 1 :]
     extent, count, taps = window.extent, window.count, window.taps
     if window.is_even:
-        return x.reshape((*before, count, taps, *behind)) if count else x.window(axis, (0, 1), (1, 1))
+        return x.window(axis, (count, taps), (taps, 1))
     repeated = (
         x.unsqueeze(axis + 1).expand((*before, extent, count, *behind)).reshape((*before, extent * count, *behind))
     )
