@@ -71,6 +71,13 @@ def make_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _count(text: str) -> int:
+    """A number of at least 1, from the command line."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of at least 1")
+    return int(text)
+
+
 def _add_check(check: argparse.ArgumentParser) -> None:
     """The arguments of `uop check`."""
     suites = check.add_subparsers(dest="suite", required=True, metavar="SUITE")
@@ -85,7 +92,7 @@ def _add_check(check: argparse.ArgumentParser) -> None:
             help="the forms to execute: tensors, before they are cut into kernels; loops; cuda, in the simulator",
         )
         parser.add_argument("--match", default="", metavar="TEXT", help="only cases with this in their name")
-        parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes (default: %(default)s)")
+        parser.add_argument("--jobs", type=_count, default=1, metavar="N", help="processes (default: %(default)s)")
         parser.add_argument(
             "--time-limit",
             type=float,
@@ -104,7 +111,7 @@ def _add_check(check: argparse.ArgumentParser) -> None:
         "--dtype", nargs="+", choices=DTYPES, default=["f32"], help="dtypes of the samples (default: f32)"
     )
     opinfo.add_argument("--all-samples", action="store_true", help="rather than the first of each operation")
-    opinfo.add_argument("--limit", type=int, metavar="N", help="at most N operations")
+    opinfo.add_argument("--limit", type=_count, metavar="N", help="at most N operations")
     opinfo.add_argument("--include-errors", action="store_true", help="also inputs that must be refused")
 
     suite("models", CHECK_LEVELS, "small models of `transformers` with random weights; also compiled for sm_80 …")

@@ -1,6 +1,7 @@
 """`uop check`: each verdict, what survives a crash, how reasons are counted, and that wrong results are found."""
 
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -232,6 +233,20 @@ def test_bad_files(name: str, text: str, message: str, tmp_path: Path, capsys: p
 def test_no_case_of_that_name(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "models", "--match", "no such model"]) == 1
     assert "no case has such a name" in capsys.readouterr().err
+
+
+def test_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    assert main(["check", "models"]) == 1
+    assert capsys.readouterr().err == "uop: error: transformers is not installed: pip install 'uop[check]'\n"
+
+
+@pytest.mark.parametrize("arguments", [["--jobs", "0"], ["--limit", "-1"], ["--dtype", "c64"], ["--level", "torch"]])
+def test_bad_arguments(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as error:
+        main(["check", "opinfo", *arguments])
+    assert error.value.code == 2
+    assert f"argument {arguments[0]}" in capsys.readouterr().err
 
 
 def test_reasons_are_counted_once_a_case() -> None:
