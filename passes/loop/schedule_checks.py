@@ -71,11 +71,11 @@ def check_schedule(kernel: KernelOp) -> Schedule:
         if axis not in extents:
             names = ", ".join(extents) or "none"
             raise PassError(f"the schedule binds axis {axis}, but the kernel's axes are: {names}", kernel)
-    for op in kernel.body.walk():
-        if isinstance(op, ScanOp):
-            _check_scan(schedule, op)
     for loop in loops_of(kernel):
         _check_axis(schedule, loop, loop.axis.axis.data, loop.axis.extent.data)
+        for op in loop.body.block.ops:
+            if isinstance(op, ScanOp):
+                _check_scan(schedule, op)
     _check_threads(schedule, kernel)
     return schedule
 

@@ -16,7 +16,7 @@ from xdsl.parser import Parser
 
 from uop.dialects import get_all_dialects
 from uop.dialects.axes import AxisKind
-from uop.dialects.loop import ForOp, ReduceOp
+from uop.dialects.loop import ForOp, ReduceOp, ScanOp
 from uop.dialects.schedule import Factor, Schedule, ScheduleAttr
 from uop.dialects.tile import ReadOp, StageOp, WriteOp
 from uop.dialects.uop import KernelOp
@@ -73,6 +73,13 @@ def windows(x: Array) -> Array:
     return np.array([counted[i : i + 8].sum() for i in range(8)])
 
 
+def running_maximum_of_sums(x: Array) -> tuple[Array, Array]:
+    sums = x.astype(np.float64).cumsum(1)
+    greatest = np.maximum.accumulate(sums, 1)
+    places = np.where(sums == greatest, np.arange(13), 0)
+    return greatest - x, np.maximum.accumulate(places, 1)
+
+
 def with_nan(x: Array) -> Array:
     """Ties in row 0, a NaN in row 1."""
     x[0, 3] = x[0, 30] = 9
@@ -126,6 +133,7 @@ EXAMPLES = {
     ),
     "convolution": Example(lambda: [random(1, 16), random(2, 6)], lambda x, w: np.convolve(x, w)[:19]),
     "window": Example(lambda: [random(1, 16)], windows),
+    "scans": Example(lambda: [random(1, 5, 13)], running_maximum_of_sums),
     "first_columns": Example(lambda: [random(1, 8, 6)], lambda x: x[:, :4]),
     "count": Example(list, lambda: np.full(4, 21.0)),
     "constant": Example(list, lambda: np.float32(3)),
@@ -175,6 +183,12 @@ SCHEDULES = [
     ("online_softmax", "i = 6 thread, j = 125 loop * 8 register"),
     ("layer_norm", "i = 5 block, j = 32 thread * 3 register"),
     ("layer_norm", "i = 2 block * 3 thread, j = 3 loop * 23 thread"),
+    ("scans", "i = 5 thread, j = 13 loop"),
+    ("scans", "i = 2 block * 3 thread, j = 13 unroll"),
+    ("scans", "i = 2 thread * 3 register, j = 3 loop * 5 loop"),
+    ("scans", "i = 2 block * 3 register, j = 2 loop * 3 loop * 3 unroll"),
+    ("scans", "i = 5 loop, j = 16 loop"),
+    ("scans", "i = 8 thread, j = 4 loop * 4 loop, stage = [%x buffers 2 pad 1]"),
     ("column_sums", "i = 11 register * 3 thread, j = 3 block * 4 thread"),
     ("column_sums", "i = 33 loop, j = 2 block * 5 thread"),
     ("column_sums", "i = 5 loop * 8 thread, j = 10 register"),
@@ -313,13 +327,17 @@ def random_schedules(draw: st.DrawFn, name: str) -> str:
     loops = [op for op in kernel.body.walk() if isinstance(op, ForOp | ReduceOp)]
     extents = {op.axis.axis.data: op.axis.extent.data for op in loops}
     reduced = {op.axis.axis.data for op in loops if isinstance(op, ReduceOp)}
+    scanned = {op.loop.axis.axis.data for op in kernel.body.walk() if isinstance(op, ScanOp)}
+    serial = reduced | scanned
     threads, registers = 64, 64
     axes: list[tuple[str, tuple[Factor, ...]]] = []
     for axis in draw(st.permutations(list(extents))):
-        kinds = [AxisKind.LOOP, AxisKind.UNROLL, AxisKind.THREAD, AxisKind.REGISTER]
+        kinds = [AxisKind.LOOP, AxisKind.UNROLL]
+        if axis not in scanned:
+            kinds += [AxisKind.THREAD, AxisKind.REGISTER]
         factors: list[Factor] = []
         for _ in range(draw(st.integers(0, 3))):
-            kind = draw(st.sampled_from(kinds if axis in reduced else [*kinds, AxisKind.BLOCK]))
+            kind = draw(st.sampled_from(kinds if axis in serial else [*kinds, AxisKind.BLOCK]))
             extent = draw(st.integers(1, 5))
             if kind is AxisKind.THREAD:
                 extent = min(extent, threads)
@@ -330,7 +348,7 @@ def random_schedules(draw: st.DrawFn, name: str) -> str:
             factors.append(Factor(extent, kind))
         rest = -(-extents[axis] // prod(factor.extent for factor in factors))
         rest_kind = (
-            AxisKind.LOOP if axis in reduced else draw(st.sampled_from([AxisKind.BLOCK, AxisKind.BLOCK, AxisKind.LOOP]))
+            AxisKind.LOOP if axis in serial else draw(st.sampled_from([AxisKind.BLOCK, AxisKind.BLOCK, AxisKind.LOOP]))
         )
         factors.insert(draw(st.integers(0, len(factors))), Factor(max(rest, 1), rest_kind))
         axes.append((axis, tuple(factors)))
@@ -347,6 +365,7 @@ RANDOMLY_SCHEDULED = (
     "sum_2d",
     "max_of_sums",
     "argmax",
+    "scans",
     "variance",
     "padded",
     "gather",

@@ -365,3 +365,18 @@ uop.kernel @first_columns(%out: memref<8x4xf32>, %x: memref<8x6xf32>) {
     }
   }
 }
+
+// Two scans in one loop, of two values one of them, and what follows pointwise.
+uop.kernel @scans(%out0: memref<5x13xf32>, %out1: memref<5x13xi64>, %x: memref<5x13xf32>) {
+  loop.for %i (i = 5 parallel) {
+    loop.for %j (j = 13 parallel) {
+      %0 = uop.load %x[%i, %j] : memref<5x13xf32>
+      %1 = loop.scan add %0 over %j : f32
+      %2 = uop.cast %j : index -> i64
+      %3, %4 = loop.scan argmax_last %1, %2 over %j : f32, i64
+      %5 = uop.sub %3, %0 : f32
+      uop.store %5, %out0[%i, %j] : memref<5x13xf32>
+      uop.store %4, %out1[%i, %j] : memref<5x13xi64>
+    }
+  }
+}
