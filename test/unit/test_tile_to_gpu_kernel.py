@@ -395,6 +395,42 @@ def test_reductions_of_all_types(monoid: str, element: str, schedule: str) -> No
         np.testing.assert_array_equal(out, expected)
 
 
+SCANS = """
+uop.kernel @scans(%out0: memref<37x101xf32>, %out1: memref<37x101xi64>, %x: memref<37x101xf32>) {
+  loop.for %i (i = 37 parallel) {
+    loop.for %j (j = 101 parallel) {
+      %0 = uop.load %x[%i, %j] : memref<37x101xf32>
+      %1 = loop.scan add %0 over %j : f32
+      %2 = uop.cast %j : index -> i64
+      %3, %4 = loop.scan argmin_last %0, %2 over %j : f32, i64
+      uop.store %1, %out0[%i, %j] : memref<37x101xf32>
+      uop.store %4, %out1[%i, %j] : memref<37x101xi64>
+    }
+  }
+}
+"""
+
+
+@needs_nvrtc
+@pytest.mark.parametrize(
+    "schedule",
+    [
+        "i = 2 block * 32 thread, j = 101 loop",
+        "i = 5 block * 4 thread * 2 register, j = 26 loop * 4 unroll",
+        "i = 2 block * 32 thread, j = 4 loop * 32 loop, stage = [%x pad 1]",
+        "i = 2 block * 32 thread, j = 4 loop * 32 loop, stage = [%x buffers 2 async pad 1]",
+    ],
+)
+def test_scans(schedule: str) -> None:
+    """The last of equals is the place; slabs are copied ahead as for a reduction."""
+    x = np.random.default_rng(3).integers(-9, 9, (37, 101)).astype(np.float32)
+    sums, places = np.zeros(x.shape, np.float32), np.zeros(x.shape, np.int64)
+    run(lowered(SCANS, schedule), [sums, places], [x])
+    np.testing.assert_array_equal(sums, x.cumsum(1))
+    least = np.minimum.accumulate(x, 1)
+    np.testing.assert_array_equal(places, np.maximum.accumulate(np.where(x == least, np.arange(101), 0), 1))
+
+
 @needs_nvrtc
 @pytest.mark.parametrize("schedule", REDUCTION_SCHEDULES)
 def test_maximum_of_nan_is_nan(schedule: str) -> None:
