@@ -1,5 +1,6 @@
 """What `--interpret-each` stands on: entries at every level, inputs, noise, and how far results may differ."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +11,12 @@ from xdsl.dialects.func import Func
 
 from uop.dialects.semantics import ALU
 from uop.rewriting.diagnostics import PassError
+from uop.runtime.interpret import gpu_kernels
 from uop.runtime.interpret.arrays import ExecutionError, NotExecutableError
 from uop.runtime.interpret.entries import entries, execute, forms
 from uop.runtime.interpret.noise import Noise, noisy
 from uop.runtime.interpret.random_inputs import KINDS, index_limits, random_inputs
+from uop.runtime.nvrtc import NvrtcNotFoundError
 from uop.tools.diagnostics import Source
 from uop.tools.driver import drive
 from uop.tools.faults.checker import Checker
@@ -304,3 +307,39 @@ def test_what_makes_no_sense_is_refused_in_words(
     assert "Traceback" not in output.err
     assert output.out == ""
     assert (tmp_path / "program.mlir").read_text() == text
+
+
+def test_without_nvrtc_gpu_kernels_are_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def missing(*arguments: object, **options: object) -> None:
+        raise NvrtcNotFoundError("no NVRTC")
+
+    monkeypatch.setattr(gpu_kernels, "compile_cuda", missing)
+    program = tmp_path / "program.mlir"
+    program.write_text(PRODUCT)
+    assert drive([str(program), "--uop-to-cuda", "--interpret-each", "-t", "cuda"]) == 0
+    output = capsys.readouterr()
+    assert "what 'convert-tile-to-gpu-kernel' leaves is not checked: @f: NVRTC is not installed: pip" in output.err
+    assert re.search(r"interpret-each: \d+ passes that change the program agree, 2 not executed", output.err)
+    assert "__global__" in output.out
+
+
+def test_in_gpu_kernel_form_the_simulator_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Products that it fuses with sums count as the same; a lost store does not."""
+    program = tmp_path / "program.mlir"
+    program.write_text(PRODUCT)
+    assert drive([str(program), "--uop-to-cuda", "--interpret-each", "-o", str(tmp_path / "gpu.mlir")]) == 0
+    assert re.search(
+        r"interpret-each: \d+ passes that change the program agree$", capsys.readouterr().err, re.MULTILINE
+    )
+    module = parse((tmp_path / "gpu.mlir").read_text())
+    checker = Checker(module.clone(), 0)
+    assert checker.check(module.clone(), None) is None
+    store = [op for op in module.walk() if op.name == "gpu_kernel.store"][-1]
+    store.detach()
+    store.erase()
+    finding = checker.check(module, None)
+    assert finding is not None
+    assert finding.difference.kernel == "f_0"
+    assert "is nan, not" in finding.difference.what
