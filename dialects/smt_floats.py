@@ -59,19 +59,51 @@ def _extreme(z3: Any, name: str, x: Any, y: Any, is_first: Any) -> Any:
     return z3.If(z3.fpIsNaN(x), x, z3.If(z3.fpIsNaN(y), y, z3.If(is_first, x, y)))
 
 
+def isnan(z3: Any, element: Attribute, x: Any) -> Any:
+    return z3.fpIsNaN(x)
+
+
+def isinf(z3: Any, element: Attribute, x: Any) -> Any:
+    return z3.fpIsInf(x)
+
+
+def eq(z3: Any, element: Attribute, x: Any, y: Any) -> Any:
+    return z3.fpEQ(x, y)
+
+
+def ne(z3: Any, element: Attribute, x: Any, y: Any) -> Any:
+    return z3.Not(z3.fpEQ(x, y))
+
+
+def lt(z3: Any, element: Attribute, x: Any, y: Any) -> Any:
+    return z3.fpLT(x, y)
+
+
+def le(z3: Any, element: Attribute, x: Any, y: Any) -> Any:
+    return z3.fpLEQ(x, y)
+
+
+def gt(z3: Any, element: Attribute, x: Any, y: Any) -> Any:
+    return z3.fpGT(x, y)
+
+
+def ge(z3: Any, element: Attribute, x: Any, y: Any) -> Any:
+    return z3.fpGEQ(x, y)
+
+
 EXACT: Mapping[str, SmtMeaning] = {
     "neg": smt.neg,
     "abs": abs_,
     "min": min_,
     "max": max_,
-    "isnan": lambda z3, element, x: z3.fpIsNaN(x),
-    "isinf": lambda z3, element, x: z3.fpIsInf(x),
-    "eq": lambda z3, element, x, y: z3.fpEQ(x, y),
-    "ne": lambda z3, element, x, y: z3.Not(z3.fpEQ(x, y)),
-    "lt": lambda z3, element, x, y: z3.fpLT(x, y),
-    "le": lambda z3, element, x, y: z3.fpLEQ(x, y),
-    "gt": lambda z3, element, x, y: z3.fpGT(x, y),
-    "ge": lambda z3, element, x, y: z3.fpGEQ(x, y),
+    "isnan": isnan,
+    "isinf": isinf,
+    "eq": eq,
+    "ne": ne,
+    "lt": lt,
+    "le": le,
+    "gt": gt,
+    "ge": ge,
     "where": smt.where,
 }
 """Op → meaning."""

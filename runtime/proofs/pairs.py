@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.semantics import numpy_dtype, round_to_element
 from ...dialects.types import bf16, element_of, f16, is_float
@@ -67,6 +67,10 @@ def first_wrong_pair(instance: Instance) -> tuple[int, list[Array] | None]:
     return len(rows) * len(columns), None
 
 
+SIGNS = ("neg", "abs")
+"""Ops that change the sign of a number alone."""
+
+
 class Side:
     """A function of two variables, whose numbers run along the two axes of arrays.
 
@@ -79,7 +83,7 @@ class Side:
         block = function.body.block
         self.result = returned(function)
         self.unrounded = [self.result]
-        while _is_sign(op := self.unrounded[-1].owner):
+        while isinstance(op := self.unrounded[-1].owner, AluOp) and op.row().name in SIGNS:
             self.unrounded.append(op.operands[0])
         self.known: dict[SSAValue, Array] = dict(zip(block.args, arguments, strict=True))
         self.steps: list[Operation] = []
@@ -128,14 +132,9 @@ def _result(op: Operation, operands: Sequence[Array]) -> Array:
         return result if result.dtype == numpy_dtype(type) else round_to_element(np, result, type)
 
 
-def _is_sign(op: Operation | Block) -> bool:
-    """Whether an op changes the sign of a number alone."""
-    return isinstance(op, AluOp) and op.row().name in ("neg", "abs")
-
-
 def _is_exact(op: Operation) -> bool:
     """Whether an op gives one of its operands, or that with another sign, and rounds nothing."""
-    return _is_sign(op) or (isinstance(op, AluOp) and op.row().name in ("min", "max", "where"))
+    return isinstance(op, AluOp) and op.row().name in (*SIGNS, "min", "max", "where")
 
 
 def _rounded(array: Array, element: Attribute) -> Array:
