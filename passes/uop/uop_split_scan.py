@@ -47,18 +47,21 @@ class UOpSplitScanPass(ModulePass):
                     self._split_in(block)
 
     def _split_in(self, block: Block) -> None:
-        scans = [op for op in block.ops if isinstance(op, ScanAxisOp)]
+        scans = [op for op in block.ops if isinstance(op, ScanAxisOp) and self._is_split(op)]
         builder = Builder(block)
         for op in scans:
-            axis, type = op.axis.value.data, op.operands[0].type
-            if not self._is_long(shape_of(type), axis) or (op.monoid.data == "mul" and is_float(element_of(type))):
-                continue
             builder.before = op
             with builder.at(op.location):
-                results = self._scan(builder, op.monoid.monoid, list(op.operands), axis)
+                results = self._scan(builder, op.monoid.monoid, list(op.operands), op.axis.value.data)
             for old, new in zip(op.results, results, strict=True):
                 replace_uses(old, new)
-        erase_unused(block)
+        if scans:
+            erase_unused(block)
+
+    def _is_split(self, op: ScanAxisOp) -> bool:
+        type = op.operands[0].type
+        overflows = op.monoid.data == "mul" and is_float(element_of(type))
+        return self._is_long(shape_of(type), op.axis.value.data) and not overflows
 
     def _is_long(self, shape: Sequence[int], axis: int) -> bool:
         extent = shape[axis]
