@@ -85,6 +85,17 @@ PROGRAMS: dict[str, tuple[str, int]] = {
         "(torch.randn(1, 3, 10, 10))",
         2,
     ),
+    "conv2d, gradients": (
+        "torch.ops.aten.convolution_backward(torch.randn(1, 4, 3, 5), torch.randn(1, 3, 6, 5), torch.randn(4, 3, 3, 3),"
+        " [4], [2, 1], [1, 1], [1, 1], False, [0, 0], 1, [True, True, True])",
+        3,
+    ),
+    "max pool, gradient": (
+        "x = torch.randn(1, 2, 7, 8)\ny, i = F.max_pool2d(x, 3, 2, 1, return_indices=True)\n"
+        "torch.ops.aten.max_pool2d_with_indices_backward(torch.randn(1, 2, 4, 4), x, [3, 3], [2, 2], [1, 1], [1, 1],"
+        " False, i)",
+        2,
+    ),
     "max pool": (SPECIAL + "F.max_pool2d(x.reshape(1, 3, 20, 10), 3, 2, 1)", 1),
     "max pool, places": ("F.max_pool2d(torch.randn(2, 14, 13), 3, 2, 1, return_indices=True)", 2),
     "average pool": ("F.avg_pool2d(torch.randn(2, 3, 14, 13), 3, 2, 1, ceil_mode=True, count_include_pad=False)", 1),
