@@ -73,7 +73,9 @@ SUMS = Rules(
 
 MULTIPLIED = Rules(truncdiv[i, a].when(a > 1, i.min >= 0) >> multiplied)
 
-STRENGTH = Rules(NOT_NEGATIVE, POWERS, QUOTIENTS, SUMS, MULTIPLIED)
+DIVIDED = Rules(NOT_NEGATIVE, POWERS, QUOTIENTS)
+
+STRENGTH = Rules(DIVIDED, SUMS, MULTIPLIED)
 """All rules of the pass."""
 
 
@@ -92,7 +94,8 @@ class GPUKernelStrengthReducePass(ModulePass):
     name = "gpu-kernel-strength-reduce"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if rewrite(op, NOT_NEGATIVE + POWERS + QUOTIENTS).rewrites:
+        fired = rewrite(op, DIVIDED).fired
+        if not fired.keys() <= set(POWERS):
             eliminate_common_subexpressions(op)
             rewrite(op, SUMS)
         rewrite(op, MULTIPLIED)

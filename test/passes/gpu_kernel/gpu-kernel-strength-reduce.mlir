@@ -92,22 +92,24 @@ gpu_kernel.kernel @floor(%out : memref<64xf32>, %x : memref<80xf32>) outputs 1 g
 
 // -----
 
-// What goes into one sum with one factor is multiplied once; partial sums that others use stay.
+// What goes into one sum with one factor is multiplied once.
 // CHECK-LABEL: gpu_kernel.kernel @factored
-// CHECK:         %[[W:.*]] = uop.shr %tid, %{{.*}} : index
-// CHECK:         %[[S:.*]] = uop.add %[[W]], %bid : index
+// CHECK:         %[[Q:.*]] = uop.shr %{{.*}}, %{{.*}} : index
+// CHECK:         %[[S:.*]] = uop.add %tid, %bid : index
 // CHECK:         %[[P:.*]] = uop.mul %[[S]], %{{.*}} : index
-// CHECK:         gpu_kernel.load %x[%[[P]]]
-gpu_kernel.kernel @factored(%out : memref<64xf32>, %x : memref<400xf32>) outputs 1 grid [8, 1, 1] block 64 arch "sm_90" index_bits 32 {
+// CHECK:         %[[N:.*]] = uop.mul %[[Q]], %{{.*}} : index
+// CHECK:         %[[I:.*]] = uop.add %[[P]], %[[N]] : index
+// CHECK:         gpu_kernel.load %x[%[[I]]]
+gpu_kernel.kernel @factored(%out : memref<64xf32>, %x : memref<500xf32>) outputs 1 grid [8, 1, 1] block 64 arch "sm_90" index_bits 32 {
   %tid = gpu_kernel.thread_id
   %bid = gpu_kernel.block_id x
-  %c32 = uop.const 32 : index
+  %c7 = uop.const 7 : index
   %c33 = uop.const 33 : index
-  %0 = uop.truncdiv %tid, %c32 : index
+  %0 = uop.truncmod %tid, %c7 : index
   %1 = uop.mul %0, %c33 : index
   %2 = uop.mul %bid, %c33 : index
   %3 = uop.add %1, %2 : index
-  %4 = gpu_kernel.load %x[%3] : memref<400xf32> -> f32
+  %4 = gpu_kernel.load %x[%3] : memref<500xf32> -> f32
   gpu_kernel.store %4, %out[%tid] : f32 -> memref<64xf32>
 }
 
