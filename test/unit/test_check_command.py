@@ -127,9 +127,18 @@ def test_what_is_not_determined_is_not_judged(monkeypatch: pytest.MonkeyPatch) -
     assert (outcome.verdict, outcome.reasons) == (Verdict.UNSPECIFIED, ("it draws random numbers",))
 
 
+def zero_places(lowering: Lowering, self: Tensor, boundaries: Tensor) -> Tensor:
+    """A wrong lowering of places in a sequence."""
+    return lowering.full(self.shape, 0)
+
+
 def test_what_eager_refuses_must_be_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     suite = OpInfoSuite(["tensors"])
     assert verdicts(suite, OpCase("gather", ERRORS, 0)) == ["right"]
+    assert verdicts(suite, OpCase("bucketize", ERRORS, 0)) == ["right"]  # which only eager PyTorch refuses
+    monkeypatch.setitem(LOWERINGS, "bucketize.Tensor", Rule(zero_places))
+    (outcome,) = suite.check(OpCase("bucketize", ERRORS, 0))
+    assert (outcome.verdict, outcome.reasons) == (Verdict.WRONG, ("gives numbers where PyTorch raises RuntimeError",))
 
 
 def test_operations_are_chosen() -> None:

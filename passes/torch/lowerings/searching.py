@@ -63,6 +63,8 @@ def searchsorted(
 def bucketize(
     b: Lowering, self: Operand, boundaries: Tensor, *, out_int32: bool = False, right: bool = False
 ) -> Tensor:
+    if boundaries.rank != 1:  # PyTorch says so when it runs, not when it exports
+        raise Unsupported(f"boundaries are of 1 dimension, not {boundaries.rank}")
     return _bisected(b, boundaries, self, right)
 
 
