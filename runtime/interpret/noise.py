@@ -36,10 +36,12 @@ class Noise:
     """What varies in a run.
 
     rounds: the rounding of floats and the order of reductions too, not only what has no meaning
+    exact: results that are not rounded too, for another algorithm may round them
     """
 
-    def __init__(self, seed: int, *, rounds: bool) -> None:
+    def __init__(self, seed: int, *, rounds: bool, exact: bool = False) -> None:
         self.rounds = rounds
+        self.exact = exact
         self._generator = np.random.default_rng(seed)
 
     def alu(self, row: Semantics, element: Attribute, operands: Sequence[Array], result: Array) -> Array:
@@ -83,7 +85,9 @@ class Noise:
     def _nudge(self, result: Array, element: Attribute, exact: Array) -> Array:
         """`result` with a number near by in place of each that is not `exact`."""
         with np.errstate(all="ignore"):
-            moves = np.isfinite(result) & (result != 0) & (result.astype(exact.dtype) != exact)
+            moves = np.isfinite(result) & (result != 0)
+            if not self.exact:
+                moves &= result.astype(exact.dtype) != exact
         if not moves.any():
             return result
         bits = np.ascontiguousarray(result).view(f"i{result.dtype.itemsize}")

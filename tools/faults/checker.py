@@ -15,7 +15,7 @@ from ...runtime.interpret.entries import Entry, entries
 from ...runtime.interpret.gpu_kernels import from_storage
 from ...runtime.interpret.random_inputs import KINDS, random_inputs
 from ...runtime.storage import storage_dtype
-from .outcomes import Array, Difference, Inputs, Outcome, compare, outcome_of, policy_of, signature
+from .outcomes import Array, Difference, Inputs, Outcome, Policy, compare, outcome_of, policy_of, signature
 
 
 @dataclass
@@ -36,6 +36,7 @@ class Finding:
     inputs: Sequence[Inputs]
     passes: Sequence[object]
     difference: Difference
+    policy: Policy = Policy()
 
     def matches(self, module: ModuleOp) -> bool | None:
         """Whether another program that should compute the same as `before` differs too; None where it cannot be run."""
@@ -110,9 +111,10 @@ class Checker:
                 followed.skipped.append(pass_)
                 continue
             self.reasons.pop(name, None)
-            difference = compare(followed.last, after, followed.inputs, policy_of(passes, followed.last, after))
+            policy = policy_of(passes, followed.last, after)
+            difference = compare(followed.last, after, followed.inputs, policy)
             if difference is not None:
-                return Finding(name, followed.last, followed.inputs, passes, difference)
+                return Finding(name, followed.last, followed.inputs, passes, difference, policy)
             followed.last, followed.skipped = after, []
         return None
 

@@ -34,6 +34,8 @@ class WrongResultError(PassError):
             message += f" (or {', '.join(map(repr, earlier))} before it, after which it cannot be executed)"
         super().__init__(message)
         self.add_note(f"note: on inputs {difference.inputs}: {difference.what}")
+        if finding.policy.why:
+            self.add_note(f"note: by more than rounding, which may differ since {finding.policy.why}")
         if difference.kernel is not None:
             self.add_note(f"note: the first kernel that differs is @{difference.kernel}")
 

@@ -60,19 +60,24 @@ class Outcome:
     forms: Mapping[str, str]
     runs: list[Execution | str]
     measured: ModuleOp | None
-    _samples: dict[tuple[int, bool], list[Execution] | None] = field(
-        default_factory=dict[tuple[int, bool], "list[Execution] | None"]
+    _samples: dict[tuple[int, bool, bool], list[Execution] | None] = field(
+        default_factory=dict[tuple[int, bool, bool], "list[Execution] | None"]
     )
 
     @property
     def can_be_measured(self) -> bool:
         return not {TORCH, GPU_KERNEL} & {*self.forms.values()}
 
-    def samples(self, place: int, inputs: Inputs, rounds: bool) -> list[Execution] | None:
-        """Runs of `measured` on one of the inputs, with noise; the first is without. None where there are none."""
-        key = place, rounds
+    def samples(self, place: int, inputs: Inputs, rounds: bool, exact: bool) -> list[Execution] | None:
+        """Runs of `measured` on one of the inputs, with noise; the first is without. None where there are none.
+
+        rounds, exact: as for `Noise`
+        """
+        key = place, rounds, exact
         if key not in self._samples:
-            self._samples[key] = None if self.measured is None else _samples(self.measured, self.entry, inputs, rounds)
+            measured = self.measured
+            samples = None if measured is None else _samples(measured, self.entry, inputs, rounds, exact)
+            self._samples[key] = samples
         return self._samples[key]
 
 
@@ -110,7 +115,7 @@ def outcome_of(module: ModuleOp, entry: Entry, inputs: Sequence[Inputs], before:
 def policy_of(passes: Sequence[object], before: Outcome, after: Outcome) -> Policy:
     """How far the results of two programs, with these passes between them, may differ."""
     if any(getattr(pass_, "fast_math", False) for pass_ in passes):
-        return Policy(True, True, "fast_math allows rounding, and takes infinities and NaN for impossible")
+        return Policy(True, True, "fast_math allows it, and takes infinities and NaN for impossible")
     if GPU_KERNEL in after.forms.values():
         return Policy(True, why="NVIDIA's compiler fuses products with sums, and has its own exp and the like")
     was, now = {*before.forms.values()}, {*after.forms.values()}
@@ -200,17 +205,17 @@ class _Comparison:
         allowed = np.zeros(was.shape, bool)
         if policy.finite_only and is_real:
             allowed |= ~np.isfinite(was)
+        others = {TORCH, GPU_KERNEL} & {*self.before.forms.values(), *self.after.forms.values()}
         if policy.rounds and is_real:
             if self.inputs.name.startswith("extremes"):
                 return np.ones(was.shape, bool)  # whether a sum overflows depends on its order
-            others = {TORCH, GPU_KERNEL} & {*self.before.forms.values(), *self.after.forms.values()}
             allowed |= was == now  # 0 and −0
             if others:
                 allowed |= np.abs(now - was) <= LIBRARY_ERROR * _spacing(was, type)
             if TORCH in others:  # its mean of an infinity is NaN, for it sums differences
                 allowed |= ~np.isfinite(was) & ~np.isfinite(now)
         source = self.before if self.before.measured is not None else self.after
-        samples = source.samples(self.place, self.inputs, policy.rounds)
+        samples = source.samples(self.place, self.inputs, policy.rounds, TORCH in others)
         if samples is None:
             return allowed
         try:
@@ -238,11 +243,11 @@ def _spacing(array: Array, type: Attribute | None) -> Array:
     return spacing * (1 << 16) if type is not None and element_of(type) == bf16 else spacing
 
 
-def _samples(module: ModuleOp, entry: Entry, inputs: Inputs, rounds: bool) -> list[Execution] | None:
+def _samples(module: ModuleOp, entry: Entry, inputs: Inputs, rounds: bool, exact: bool) -> list[Execution] | None:
     try:
         runs = [execute(module, entry, inputs.arrays)]
         for seed in range(NOISE_RUNS):
-            with noisy(Noise(seed, rounds=rounds)):
+            with noisy(Noise(seed, rounds=rounds, exact=exact)):
                 runs.append(execute(module, entry, inputs.arrays))
     except ExecutionError:  # it depends on noise whether the program has a meaning
         return None
