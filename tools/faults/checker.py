@@ -15,7 +15,7 @@ from ...runtime.interpret.entries import Entry, entries
 from ...runtime.interpret.gpu_kernels import from_storage
 from ...runtime.interpret.random_inputs import KINDS, random_inputs
 from ...runtime.storage import storage_dtype
-from .outcomes import Array, Difference, Inputs, Outcome, Policy, compare, outcome_of, policy_of, signature
+from .outcomes import EXACTLY, Array, Difference, Inputs, Outcome, Policy, compare, outcome_of, policy_of, signature
 
 
 @dataclass
@@ -36,7 +36,7 @@ class Finding:
     inputs: Sequence[Inputs]
     passes: Sequence[object]
     difference: Difference
-    policy: Policy = Policy()
+    policy: Policy = EXACTLY
 
     def matches(self, module: ModuleOp) -> bool | None:
         """Whether another program that should compute the same as `before` differs too; None where it cannot be run."""

@@ -47,6 +47,10 @@ class Policy:
     why: str = ""
 
 
+EXACTLY = Policy()
+"""Not at all."""
+
+
 @dataclass
 class Outcome:
     """What an entry of a program computes on each of its inputs: an execution, or the message of a fault.
@@ -121,7 +125,7 @@ def policy_of(passes: Sequence[object], before: Outcome, after: Outcome) -> Poli
     was, now = {*before.forms.values()}, {*after.forms.values()}
     if was != now or any(before.forms.get(kernel, form) != form for kernel, form in after.forms.items()):
         return Policy(True, why="from one form to another, sums are taken in another order")
-    return Policy()
+    return EXACTLY
 
 
 def compare(before: Outcome, after: Outcome, inputs: Sequence[Inputs], policy: Policy) -> Difference | None:
