@@ -100,6 +100,18 @@ def test_common_factors() -> None:
     assert algebra.floormod(index, 64) == algebra.sum(algebra.affine(algebra.floormod(a, 2), 32), b)
 
 
+def test_places_that_go_across_two_axes() -> None:
+    """A diagonal of 4 × 5 is a place on each axis; so is a row that begins one element earlier than the row before."""
+    algebra = IndexAlgebra()
+    _, i = algebra.range(4)
+    assert algebra.reshape([algebra.affine(i, 6, 1)], [20], [4, 5]) == [i, algebra.affine(i, 1, 1)]
+    _, row = algebra.range(3)
+    _, column = algebra.range(10)
+    place = algebra.sum(algebra.affine(row, 15), column, (2, ()))
+    skewed = algebra.sum(column, algebra.affine(row, -1), (2, ()))
+    assert algebra.reshape([place], [48], [3, 16]) == [row, skewed]
+
+
 @st.composite
 def two_shapes(draw: st.DrawFn) -> tuple[list[int], list[int]]:
     """Two shapes with the same number of elements."""
