@@ -1,4 +1,4 @@
-"""uop-plan-buffers on random programs: nothing that is needed is overwritten; and plans that lose a result are refused."""
+"""uop-plan-buffers on random programs: nothing that is needed is overwritten; plans that lose a result are refused."""
 
 import random
 
