@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..passes.rule_families import RULE_FAMILIES
 from ..rewriting.patterns import Rule
@@ -31,7 +32,7 @@ def rules_command(options: argparse.Namespace) -> int:
         print(f"uop rules: error: no family or rule has {' or '.join(options.names)} in its name", file=sys.stderr)
         return 1
     if options.prove:
-        return _prove(families, strict=options.strict, as_json=options.json)
+        return _prove(families, strict=options.strict, as_json=options.json, jobs=options.jobs)
     if options.json:
         rows = [_described(family, rule) for family, rules in families.items() for rule in rules]
         print(json.dumps(rows, indent=2, ensure_ascii=False))
@@ -78,20 +79,21 @@ def _described(family: str, rule: Rule) -> dict[str, object]:
     return {"family": family, "rule": str(rule), "place": _place(rule), "assumes": sorted(rule.assumes)}
 
 
-def _prove(families: Families, strict: bool, as_json: bool) -> int:
-    """Print a row for each rule as soon as it is proved, and what is wrong with those that are not.
+def _prove(families: Families, strict: bool, as_json: bool, jobs: int) -> int:
+    """Print a row for each rule, in order and as soon as it is proved, and what is wrong with those that are not.
 
     strict: a plugin's rule about ops of which it does not say what they mean is a failure too
     """
-    from ..runtime.proofs.prove import Outcome, prove
+    from ..runtime.proofs.prove import Outcome
 
     rows: list[dict[str, object]] = []
     proofs: list[Proof] = []
+    coming = _proofs([rule for rules in families.values() for rule in rules], jobs)
     for family, rules in families.items():
         if not as_json:
             print(f"{family} ({len(rules)})", flush=True)
         for rule in rules:
-            proof = prove(rule)
+            proof = next(coming)
             proofs.append(proof)
             if as_json:
                 rows.append(_described(family, rule) | _row(proof))
@@ -108,6 +110,33 @@ def _prove(families: Families, strict: bool, as_json: bool) -> int:
     )
     failed = [p for p in proofs if not (p.is_right or (p.outcome is Outcome.NO_MEANING and p.rule in excused))]
     return 1 if failed else 0
+
+
+def _proofs(rules: Sequence[Rule], jobs: int) -> Iterator[Proof]:
+    """The proof of each rule, by `jobs` processes."""
+    from ..runtime.proofs.prove import Proof, prove
+
+    if jobs == 1:
+        yield from map(prove, rules)
+        return
+    # A rule holds functions, which do not go from process to process: children have the rules from the fork.
+    global _rules
+    _rules = rules
+    with multiprocessing.get_context("fork").Pool(jobs) as pool:
+        for rule, facts in zip(rules, pool.imap(_facts, range(len(rules))), strict=True):
+            yield Proof(rule, **facts)
+
+
+_rules: Sequence[Rule] = ()
+
+
+def _facts(place: int) -> dict[str, Any]:
+    """The fields of the proof of a rule, but for the rule."""
+    from ..runtime.proofs.prove import prove
+
+    facts = vars(prove(_rules[place]))
+    del facts["rule"]
+    return facts
 
 
 def _row(proof: Proof) -> dict[str, object]:

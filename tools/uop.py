@@ -61,6 +61,7 @@ def make_parser() -> argparse.ArgumentParser:
     rules = commands.add_parser("rules", help="list the rewrite rules, or prove them")
     rules.add_argument("names", nargs="*", metavar="NAME", help="only rules whose family or name contains one of these")
     rules.add_argument("--prove", action="store_true", help="prove each rule: by z3, or by running both sides")
+    rules.add_argument("--jobs", type=_count, default=1, metavar="N", help="processes that prove (default: 1)")
     rules.add_argument("--load", action="append", default=[], metavar="FILE", help="also the rules that FILE defines")
     rules.add_argument(
         "--strict", action="store_true", help="fail too where a loaded rule is about ops without a registered meaning"

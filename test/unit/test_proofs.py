@@ -394,6 +394,15 @@ def test_prove_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert row["types"] == ["f64", "f32", "f16", "bf16", "i8", "i16", "i32", "i64", "ui8", "index"]
 
 
+def test_several_processes_prove_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    texts: list[str] = []
+    for jobs in ("1", "3"):
+        assert main(["rules", "--prove", "--jobs", jobs, "not["]) == 0
+        texts.append(re.sub(r"[\d.]+ s\b", "", capsys.readouterr().out))
+    assert texts[0] == texts[1]
+    assert " proved; " in texts[0]
+
+
 def test_no_such_rule(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["rules", "no such rule"]) == 1
     assert "no family or rule has no such rule in its name" in capsys.readouterr().err
