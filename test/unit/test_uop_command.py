@@ -130,7 +130,10 @@ def test_run_fails_when_the_result_is_wrong(
         (["run", "-c", "nope"], "NameError: name 'nope' is not defined"),
         (["run", "-c", "torch.relu("], "SyntaxError: '(' was never closed"),
         (["run", "-c", "3"], "a tensor, or a tuple, list or dict of tensors is needed"),
-        (["compile", "-c", "torch.topk(torch.randn(4, 8), 2)"], "<command>:1: `topk` on tensor<4x8xf32>: no lowering"),
+        (
+            ["compile", "-c", "torch.linalg.qr(torch.randn(4, 8))[0]"],
+            "<command>:1: `linalg_qr` on tensor<4x8xf32>: no lowering",
+        ),
         (["compile", "nosuch.py:make"], "there is no file nosuch.py"),
     ],
 )
