@@ -30,10 +30,13 @@ KEPT = (
     torch.ops.aten.col2im.default,
     torch.ops.aten.grid_sampler_2d.default,
     torch.ops.aten.grid_sampler_3d.default,
+    torch.ops.aten.index_add.default,
+    torch.ops.aten.index_copy.default,
 )
 """Operations that stay whole although PyTorch would decompose them: attention would become a CPU kernel's call,
 the mean square of `rms_norm` a power and a mean, which say less than the name, and what moves elements would become
-reads and writes at places that are data."""
+reads and writes at places that are data. `index_add` and `index_copy` refuse what `index_put` takes: negative
+places, and a source that broadcasts."""
 
 
 @contextlib.contextmanager

@@ -136,6 +136,7 @@ def test_what_eager_refuses_must_be_refused(monkeypatch: pytest.MonkeyPatch) -> 
     suite = OpInfoSuite(["tensors"])
     assert verdicts(suite, OpCase("gather", ERRORS, 0)) == ["right"]
     assert verdicts(suite, OpCase("bucketize", ERRORS, 0)) == ["right"]  # which only eager PyTorch refuses
+    assert verdicts(suite, OpCase("index_add", ERRORS, 0)) == ["right"]
     monkeypatch.setitem(LOWERINGS, "bucketize.Tensor", Rule(zero_places))
     (outcome,) = suite.check(OpCase("bucketize", ERRORS, 0))
     assert (outcome.verdict, outcome.reasons) == (Verdict.WRONG, ("gives numbers where PyTorch raises RuntimeError",))

@@ -114,7 +114,11 @@ def index_fill(b: Lowering, self: Tensor, dim: int, index: Tensor, value: Operan
 
 def _slices(x: Tensor, dim: int, index: Tensor, updates: Tensor) -> Tensor:
     """The places of whole slices along one axis, which a tensor of rank 0 or 1 names."""
-    return along(index.reshape((index.count,)), x.axis(dim), updates.shape)
+    axis = x.axis(dim)
+    expected = (*x.shape[:axis], index.count, *x.shape[axis + 1 :])
+    if updates.shape != expected:  # PyTorch says so when it runs, not when it exports
+        raise Unsupported(f"its source has shape {[*updates.shape]} where {[*expected]} is needed")
+    return along(index.reshape((index.count,)), axis, updates.shape)
 
 
 # `x[indices] = values`.
