@@ -277,10 +277,10 @@ def test_cases_in_the_repository_can_be_read() -> None:
     assert len(read_cases(CASES / "one-liners.txt")) == 67
 
 
-def check_none_wrong(suite: Suite[Any], at_least: float) -> None:
-    """None is wrong or crashes, and of all outcomes at least that share is right."""
+def check_none_wrong(suite: Suite[Any], at_least: float, known: Sequence[str] = ()) -> None:
+    """None but the known ones is wrong or crashes, and of all outcomes at least that share is right."""
     outcomes = list(run_suite(suite, suite.cases(), time_limit=300))
-    assert not [outcome for outcome in outcomes if outcome.verdict.is_failure]
+    assert [outcome.case for outcome in outcomes if outcome.verdict.is_failure] == [*known]
     assert sum(outcome.verdict is Verdict.RIGHT for outcome in outcomes) >= at_least * len(outcomes)
 
 
@@ -312,4 +312,5 @@ def test_all_operations_in_the_simulator() -> None:
 
 @pytest.mark.slow
 def test_all_error_inputs() -> None:
-    check_none_wrong(OpInfoSuite(("tensors",), (ERRORS,)), 0.4)
+    """Of `out=` with a wrong dtype, torch.export makes a conversion."""
+    check_none_wrong(OpInfoSuite(("tensors",), (ERRORS,)), 0.9, known=["aminmax errors #3"])

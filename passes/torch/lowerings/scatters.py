@@ -182,7 +182,9 @@ def _masked_put(b: Lowering, x: Tensor, indices: Sequence[Tensor | None], values
 @lowering("masked_scatter")
 def masked_scatter(b: Lowering, self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """The elements of `source`, in order, where the mask holds."""
-    x, chosen = self.broadcast_to(b.shape), bool_tensor(mask).broadcast_to(b.shape)
+    if not is_bool(mask.element):  # PyTorch says so when it runs, not when it exports
+        raise Unsupported(f"its mask is of {mask.element}, only one of bools is known")
+    x, chosen = self.broadcast_to(b.shape), mask.broadcast_to(b.shape)
     if not source.count:
         return x
     places = _count_before(chosen.reshape((chosen.count,)), source.count)
