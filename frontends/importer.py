@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import torch
 import torch.export
-from torch._ops import OpOverload
+from torch._ops import HigherOrderOperator, OpOverload
 from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind, TensorArgument
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -40,10 +40,12 @@ from .torch_internals import (
     node_modules,
     node_outputs,
     operator_overload,
+    ordered_overload,
     overload_name,
     schema_arguments,
     uniform_number,
 )
+from .user_errors import static_shape_advice
 
 
 def import_exported(
@@ -94,9 +96,17 @@ _ASSERTIONS = (
     torch.ops.aten._assert_tensor_metadata.default,
     torch.ops.aten._assert_async.default,
     torch.ops.aten._assert_async.msg,
+    torch.ops.aten._linalg_check_errors.default,
 )
 """Checks that the program makes of itself, left out: of dtypes, which hold for those it was exported for, and of
-data (`one_hot` of an index out of range), which a compiled kernel has no way to report."""
+data (`one_hot` of an index out of range, `inv` of a singular matrix), which a compiled kernel has no way to report."""
+
+_BY_PLACE = (
+    torch.ops.aten.as_strided.default,
+    torch.ops.aten.as_strided_copy.default,
+    torch.ops.aten.as_strided_scatter.default,
+)
+"""Operations that name elements by their places in memory. uop's tensors lie row by row, from the first place on."""
 
 
 class _Importer:
@@ -144,7 +154,7 @@ class _Importer:
         for spec in self.exported.graph_signature.input_specs:
             kind = _ARGUMENT_KINDS.get(spec.kind)
             leaf += kind is ArgumentKind.USER_INPUT
-            if isinstance(spec.arg, ConstantArgument):
+            if isinstance(spec.arg, ConstantArgument) or spec.kind is InputKind.TOKEN:
                 continue
             node = nodes[spec.arg.name]
             source = spec.target or node.name
@@ -192,6 +202,8 @@ class _Importer:
         results: list[Result] = []
         returned: list[SSAValue] = []
         for spec in self.exported.graph_signature.output_specs:
+            if spec.kind is OutputKind.TOKEN:
+                continue
             kind = _RESULT_KINDS[spec.kind]
             if isinstance(spec.arg, ConstantArgument):
                 results.append(Result(kind, None, constant=spec.arg.value))
@@ -212,10 +224,21 @@ class _Importer:
                 continue
             if node.target is operator.getitem:
                 self.get_item(node)
+            elif (ordered := ordered_overload(node)) is not None:
+                self.ordered(node, ordered)
+            elif isinstance(node.target, HigherOrderOperator):
+                self.problem(node, str(node.target), "control flow that depends on data is not supported")
+            elif any(source not in self.values for source in node.all_input_nodes):
+                pass  # what gives it has been reported
             elif (overload := operator_overload(node.target)) is not None:
                 self.operation(node, overload)
             else:
                 self.problem(node, str(node.target), "is no operator of PyTorch")
+
+    def ordered(self, node: torch.fx.Node, overload: OpOverload[..., Any]) -> None:
+        """A call of `overload` for its effect: checks have none."""
+        if overload not in _ASSERTIONS:
+            self.problem(node, str(overload), "an operation with an effect other than its results is not supported")
 
     def get_item(self, node: torch.fx.Node) -> None:
         source, index = node.args
@@ -226,13 +249,15 @@ class _Importer:
             self.values[node] = [self.values[source][present.index(index)]]
 
     def operation(self, node: torch.fx.Node, overload: OpOverload[..., Any]) -> None:
-        if overload in _ASSERTIONS or any(tensor not in self.values for tensor in node.all_input_nodes):
-            return  # no input: what gives it has been reported
+        if overload in _ASSERTIONS:
+            return
         try:
             types = [tensor_type(output) for output in node_outputs(node) if output is not None]
             operands, arguments = self.split_arguments(node, overload)
+            if overload in _BY_PLACE:
+                _check_place(node.all_input_nodes[0])
         except UnsupportedError as error:
-            self.problem(node, str(overload), str(error))
+            self.problem(node, str(overload), f"{error}{static_shape_advice(overload)}")
             return
         op = AtenOp.create(
             operands=operands,
@@ -275,6 +300,17 @@ class _Importer:
                 continue
             arguments[argument.name] = _in_place_of_tensors(argument, value) if tensors else _plain(value)
         return operands, arguments
+
+
+def _check_place(node: torch.fx.Node) -> None:
+    """Raise `UnsupportedError` unless the tensor that `node` gives lies in memory as uop's tensors do."""
+    tensor = node.meta["val"]
+    if not tensor.is_contiguous() or tensor.storage_offset():
+        offset = f" from {tensor.storage_offset()} on" if tensor.storage_offset() else ""
+        raise UnsupportedError(
+            f"its operand lies in memory with strides {tensor.stride()}{offset}, which uop does not keep; "
+            "use permute, slices, `unfold` or `expand`, or call it on `.contiguous()`"
+        )
 
 
 def _tensors(value: Any) -> list[torch.fx.Node]:

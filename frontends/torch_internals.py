@@ -36,6 +36,11 @@ def operator_overload(target: object) -> OpOverload[..., Any] | None:
     return target if isinstance(target, OpOverload) else None
 
 
+def ordered_overload(node: fx.Node) -> OpOverload[..., Any] | None:
+    """The operator that `node` calls by way of `with_effects`, whose token keeps such calls in their order."""
+    return operator_overload(node.args[1]) if node.target is torch.ops.higher_order.with_effects else None
+
+
 def overload_name(overload: OpOverload[..., Any]) -> str:
     """As the torch dialect writes it: `relu`, `add.Tensor`; `library::name` for an operator that is not ATen's."""
     namespace, _, name = overload.name().partition("::")

@@ -55,13 +55,17 @@ _STATIC_SHAPES = {
 """ATen op whose result has a shape that depends on data → what to do instead."""
 
 
+def static_shape_advice(overload: object) -> str:
+    """What stands for an operation whose result has a shape that depends on data, after a semicolon; or nothing."""
+    name = str(overload).removeprefix("aten.").partition(".")[0]
+    return f"; {_STATIC_SHAPES[name]}" if name in _STATIC_SHAPES else ""
+
+
 def _message(error: Exception) -> str:
     match error:
         case DynamicOutputShapeException():
-            name = str(error.func).removeprefix("aten.").partition(".")[0]
-            advice = f"; {_STATIC_SHAPES[name]}" if name in _STATIC_SHAPES else ""
             what = f"the shape of what {error.func} gives depends on data"
-            return f"{what}, which is not supported: shapes are static{advice}"
+            return f"{what}, which is not supported: shapes are static{static_shape_advice(error.func)}"
         case DataDependentOutputException() | GuardOnDataDependentSymNode():
             return "the program depends on the data in a tensor (`if x > 0`, `x.item()`), which is not supported"
         case _:

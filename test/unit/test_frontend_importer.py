@@ -8,10 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch._higher_order_ops.effects import _register_effectful_op  # pyright: ignore[reportPrivateUsage]
+from torch._library.effects import EffectType
 from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin, FloatAttr, IntegerAttr, ModuleOp, UnknownLoc, f64, i1, i64
 from xdsl.dialects.func import Func, FuncOp
@@ -28,6 +31,7 @@ from uop.frontends.imported import ArgumentKind, Imported, ResultKind
 from uop.frontends.importer import import_exported, import_program
 from uop.passes.torch.convert_torch_to_uop import CannotLower, ConvertTorchToUopPass
 from uop.rewriting.locations import source_lines
+from uop.runtime.interpret.program import interpret_program
 
 
 class Call(nn.Module):
@@ -212,6 +216,62 @@ def test_operations_of_others_are_refused_by_name() -> None:
             lambda x: torch.cond(x.sum() > 0, lambda y: y.sin(), lambda y: y.cos(), (x,)),  # pyright: ignore
             randn(3),
         )
+
+
+def test_what_follows_from_a_refused_size_is_not_told() -> None:
+    """Of the comparisons that bound the number of elements nothing is said."""
+    with pytest.raises(UnsupportedProgramError) as caught:
+        import_function(lambda x: x.masked_select(x > 0) + 1, randn(3))
+    (problem,) = caught.value.problems
+    assert problem.subject == "aten.masked_select.default"
+    assert "depend on data are not supported; torch.where" in problem.reason
+
+
+def test_checks_of_linear_algebra_are_left_out() -> None:
+    """They come with a token for their order, among the arguments and among the results."""
+    imported = import_function(lambda x: torch.linalg.inv(x), randn(3, 3))
+    assert [argument.name for argument in imported.arguments] == ["x"]
+    assert [op.overload.data for op in operations(imported)] == ["linalg_inv_ex"]
+    assert len(imported.results) == 1
+
+
+def test_effects_are_refused_by_name() -> None:
+    with torch.library._scoped_library("importer_test", "DEF") as library:  # pyright: ignore[reportPrivateUsage]
+        library.define("log(Tensor x) -> Tensor")
+        library.impl("log", lambda x: x + 1, "CompositeExplicitAutograd")
+        overload = torch.ops.importer_test.log.default
+        handle = _register_effectful_op(overload, EffectType.ORDERED)
+        try:
+            with pytest.raises(UnsupportedProgramError, match="importer_test.log.default: an operation with an effect"):
+                import_function(lambda x: torch.ops.importer_test.log(x), torch.ones(3))
+        finally:
+            handle.destroy()
+
+
+@pytest.mark.parametrize(
+    ("function", "tensor", "reason"),
+    [
+        (lambda x: x.as_strided((2, 2), (2, 1)), torch.ones(3, 4).t(), r"strides \(1, 4\)"),
+        (lambda x: x.as_strided((2, 2), (2, 1), 1), torch.ones(4, 4)[1:], r"strides \(4, 1\) from 4 on"),
+        (lambda x: (x + 1).t().as_strided((2, 2), (2, 1)), torch.ones(3, 4), r"strides \(1, 4\)"),
+        (lambda x: torch.as_strided_copy(x, (2, 2), (2, 1)), torch.ones(3, 4).t(), r"strides \(1, 4\)"),
+        (
+            lambda x: torch.as_strided_scatter(x, torch.ones(2, 2), (2, 2), (2, 1)),
+            torch.ones(3, 4)[:, 1:],
+            r"strides \(4, 1\) from 1 on",
+        ),
+    ],
+)
+def test_places_in_memory_that_uop_does_not_keep(function: Any, tensor: torch.Tensor, reason: str) -> None:
+    with pytest.raises(UnsupportedProgramError, match=rf"{reason}, which uop does not keep; use permute"):
+        import_function(function, tensor)
+
+
+def test_places_in_memory_of_a_contiguous_tensor() -> None:
+    module = import_function(lambda x: x.t().contiguous().as_strided((2, 2), (3, 1), 1), torch.ones(3, 4)).module
+    ConvertTorchToUopPass().apply(Context(), module)
+    (value,) = interpret_program(module, "forward", [np.arange(12.0, dtype=np.float32).reshape(3, 4)])
+    np.testing.assert_array_equal(value, [[4, 8], [5, 9]])
 
 
 class Everything(nn.Module):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Attribute, BlockArgument, SSAValue
+from xdsl.ir import Attribute
 
 from ....dialects.types import bit_width, element_count
-from ....dialects.uop import BitcastOp, ReshapeOp
+from ....dialects.uop import BitcastOp
 from .errors import Unsupported
 from .lowering import Lowering
 from .registry import lowering
@@ -191,16 +191,11 @@ def unfold(b: Lowering, self: Tensor, dimension: int, size: int, step: int) -> T
     return self.window(axis, (b.shape[axis], size), (step, 1)).move_axis(axis + 1, -1)
 
 
-@lowering("as_strided")
+@lowering("as_strided", "as_strided_copy")
 def as_strided(
     b: Lowering, self: Tensor, size: list[int], stride: list[int], storage_offset: int | None = None
 ) -> Tensor:
-    """Elements by their places in memory, which are known of the program's arguments: those are contiguous."""
-    if not isinstance(_reshaped(self.value), BlockArgument):
-        raise Unsupported(
-            "where the elements of a computed tensor lie in memory is not known",
-            "use slices, `unfold` or `expand` on it, or `as_strided` on an argument of the program",
-        )
+    """Elements by their places where `self` lies row by row: the front end refuses tensors that do not."""
     if 0 in size:
         return b.full(size, 0)
     offset = storage_offset or 0
@@ -212,13 +207,6 @@ def as_strided(
     seen = flat.window(0, [n for n, _ in walked], [step for _, step in walked])
     kept = seen.reshape([n if step > 0 else 1 for n, step in zip(size, stride, strict=True)])
     return kept.expand(size)
-
-
-def _reshaped(value: SSAValue) -> SSAValue:
-    """What a value is a reshape of."""
-    while isinstance(value.owner, ReshapeOp):
-        value = value.owner.input
-    return value
 
 
 def whole_shape(size: Sequence[int], count: int) -> list[int]:
