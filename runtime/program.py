@@ -102,12 +102,14 @@ class Program:
         arguments: Sequence[Array],
         *,
         check_races: bool = True,
+        sample: bool = False,
         on_kernel: Callable[[KernelRun], None] | None = None,
     ) -> ProgramRun:
         """Run the program in the simulator.
 
         arguments: one contiguous array for each argument of the function, of its shape and `storage_dtype`; they are
-          not changed. on_kernel: called after each launch.
+          not changed. sample: run a few blocks of a large grid for its counters, as `simulate` does; the outputs are
+          then incomplete. on_kernel: called after each launch.
         Raises the simulator's errors: races, accesses out of bounds, reads of what was not written; and `PassError`
         for a plan of the memory that loses a result.
         """
@@ -136,6 +138,7 @@ class Program:
                         [*map(flat, outputs), *(read_only(values[operand]) for operand in op.operands)],
                         check_races=check_races,
                         source=compiled.text,
+                        sample=sample,
                     )
                 runs.append(KernelRun(compiled, counters))
                 if on_kernel is not None:

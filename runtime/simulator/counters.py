@@ -42,17 +42,24 @@ class InstructionCounters:
         self.wavefronts += other.wavefronts
         self.ideal_wavefronts += other.ideal_wavefronts
 
+    def times(self, factor: int) -> InstructionCounters:
+        """These numbers, multiplied."""
+        names = ("warps", "requests", "bytes", "sectors", "wavefronts", "ideal_wavefronts")
+        return replace(self, **{name: factor * getattr(self, name) for name in names})
+
 
 @dataclass
 class Counters:
     """The counters of one launch, or of several added up with `+`.
 
+    simulated_blocks: blocks that were run; fewer than `blocks` when equal ones were sampled.
     unique_load_sectors and unique_store_sectors: distinct 32-byte sectors of the arguments that were loaded
     (stored) at all, the least that any kernel with these accesses could move. `at_line` does not divide them.
     """
 
     blocks: int = 0
     threads: int = 0
+    simulated_blocks: int = 0
     unique_load_sectors: int = 0
     unique_store_sectors: int = 0
     by_instruction: dict[tuple[int, str], InstructionCounters] = field(
@@ -71,6 +78,7 @@ class Counters:
         total = Counters(
             self.blocks + other.blocks,
             self.threads + other.threads,
+            self.simulated_blocks + other.simulated_blocks,
             self.unique_load_sectors + other.unique_load_sectors,
             self.unique_store_sectors + other.unique_store_sectors,
         )
@@ -87,7 +95,7 @@ class Counters:
         return self._filter(lambda counters: counters.kind in kinds)
 
     def _filter(self, keep: Callable[[InstructionCounters], bool]) -> Counters:
-        part = Counters(self.blocks, self.threads)
+        part = Counters(self.blocks, self.threads, self.simulated_blocks)
         for counters in self.by_instruction.values():
             if keep(counters):
                 part.record(counters)
@@ -163,6 +171,26 @@ class Counters:
     def barriers(self) -> int:
         """Block barriers, counted once a warp."""
         return sum(counters.warps for counters in self._of(("barrier",)))
+
+    @property
+    def atomics(self) -> int:
+        """Atomic updates of global memory, counted once a warp."""
+        return sum(counters.warps for counters in self._of(("atomic.global", "atomic.generic")))
+
+    @property
+    def async_copies(self) -> int:
+        """cp.async instructions, counted once a warp."""
+        return sum(counters.warps for counters in self._of(("cp.async",)))
+
+    @property
+    def async_copy_controls(self) -> int:
+        """Commits of and waits for groups of cp.async, counted once a warp."""
+        return sum(counters.warps for counters in self._of(("cp.async.wait",)))
+
+    @property
+    def ldmatrix(self) -> int:
+        """Loads of matrices from shared memory, counted once a warp."""
+        return sum(counters.warps for counters in self._of(("ldmatrix",)))
 
     @property
     def shuffles(self) -> int:

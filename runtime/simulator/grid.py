@@ -22,6 +22,11 @@ class Launch:
     count: bool
 
     @property
+    def blocks(self) -> int:
+        """Blocks of the grid."""
+        return self.grid[0] * self.grid[1] * self.grid[2]
+
+    @property
     def threads_per_block(self) -> int:
         """Threads of a block."""
         return self.block[0] * self.block[1] * self.block[2]

@@ -17,6 +17,7 @@ from .grid import Launch
 from .machine import Machine
 from .memory import Buffer, GlobalMemory, as_bytes
 from .ptx import Variable
+from .sampling import sample_spans
 
 CHUNK_LANES = 32768  # blocks run together in chunks of about so many lanes, so that registers stay in cache
 CHUNK_BYTES = 1 << 26  # of shared and local memory, with the records of the race check
@@ -35,6 +36,7 @@ def simulate(
     source: str | None = None,
     shared_bytes: int = 0,
     chunk_lanes: int = CHUNK_LANES,
+    sample: bool = False,
 ) -> Counters:
     """Run a kernel of a PTX module and return what it counted. Results are written back into the arrays.
 
@@ -45,6 +47,9 @@ def simulate(
     check_races: also check for races and for reads of uninitialised shared memory; lockstep execution hides
     them otherwise. Bounds, alignment and barriers are always checked.
     source: the CUDA text, so that messages quote its lines.
+    sample: of a large grid, run a few groups of blocks; if they all count the same, each instruction's numbers are
+      multiplied, else every block is run. Only those blocks' results are written; `simulated_blocks` of the counters
+      says how many ran, and the unique sectors are those that they touched.
 
     Raises SimulationError when the kernel does something wrong, UnsupportedPtxError for PTX that is not
     executed, TypeError or ValueError for arguments that do not fit the kernel.
@@ -59,11 +64,15 @@ def simulate(
     )
     if launch.threads_per_block > MAX_THREADS:
         raise ValueError(f"a block has at most {MAX_THREADS} threads, not {launch.threads_per_block}")
-    run = _run(code, launch, arguments, frozenset(), chunk_lanes, source)
+    spans = sample_spans(launch.blocks) if sample else [range(launch.blocks)]
+    run = _run(code, launch, arguments, frozenset(), chunk_lanes, source, spans)
+    if not run.is_uniform:
+        spans = [range(launch.blocks)]
+        run = _run(code, launch, arguments, frozenset(), chunk_lanes, source, spans)
     both = frozenset(buffer.owner for buffer in run.memory.buffers if (buffer.loaded & buffer.stored).any())
     if both and check_races and not code.synchronises_blocks:
         # Judging loads is slow, and only needed where there are stores too, which is known now.
-        run = _run(code, launch, arguments, both, chunk_lanes, source)
+        run = _run(code, launch, arguments, both, chunk_lanes, source, spans)
     for array, buffer in run.arrays:
         if array.flags.writeable:
             as_bytes(array)[:] = buffer.data[: buffer.size]
@@ -72,23 +81,28 @@ def simulate(
 
 @dataclass
 class _Run:
-    """A finished run of all blocks."""
+    """A finished run of some blocks. stats: of each span, which are equally long if there are several."""
 
     launch: Launch
-    stats: list[InstructionCounters]
+    spans: Sequence[range]
+    stats: list[list[InstructionCounters]]
     memory: GlobalMemory
     arrays: list[tuple[np.ndarray[Any, Any], Buffer]]
 
+    @property
+    def is_uniform(self) -> bool:
+        """Whether all spans count the same."""
+        return all(stats == self.stats[0] for stats in self.stats[1:])
+
     def counters(self) -> Counters:
-        x, y, z = self.launch.grid
-        blocks = x * y * z
-        counters = Counters(blocks, blocks * self.launch.threads_per_block)
+        blocks = self.launch.blocks
+        counters = Counters(blocks, blocks * self.launch.threads_per_block, sum(map(len, self.spans)))
         if self.launch.count:
             counters.unique_load_sectors = sum(int(buffer.loaded.sum()) for _, buffer in self.arrays)
             counters.unique_store_sectors = sum(int(buffer.stored.sum()) for _, buffer in self.arrays)
-        for instruction in self.stats:
+        for instruction in self.stats[0]:
             if instruction.warps:
-                counters.record(instruction)
+                counters.record(instruction.times(blocks // len(self.spans[0])))
         return counters
 
 
@@ -99,8 +113,12 @@ def _run(
     judge_loads_of: frozenset[str],
     chunk_lanes: int,
     source: str | None,
+    spans: Sequence[range],
 ) -> _Run:
-    """Run all blocks on copies of the arguments. judge_loads_of: owners of the buffers whose loads are judged."""
+    """Run the blocks of the spans on copies of the arguments.
+
+    judge_loads_of: owners of the buffers whose loads are judged.
+    """
     memory = GlobalMemory()
     for variable in code.program.module_variables:
         content = variable.initial + bytes(variable.size - len(variable.initial))
@@ -109,19 +127,21 @@ def _run(
     for buffer in memory.buffers:
         if buffer.owner in judge_loads_of:
             buffer.shadow = GlobalShadow(len(buffer.data), code.store_granule, judges_loads=True)
-    stats = [InstructionCounters(i.opcode, kind_of(i), i.line) for i in code.instructions]
-    blocks = launch.grid[0] * launch.grid[1] * launch.grid[2]
     per_chunk = _blocks_per_chunk(code, launch, chunk_lanes)
     epoch = 1
+    all_stats: list[list[InstructionCounters]] = []
     with np.errstate(all="ignore"):
-        for first in range(0, blocks, per_chunk):
-            machine = Machine(code, launch, memory, bank, stats, first, min(per_chunk, blocks - first), epoch)
-            try:
-                machine.run()
-            except Fault as fault:
-                raise _explain(fault, machine, source) from None
-            epoch = machine.epoch + 1
-    return _Run(launch, stats, memory, arrays)
+        for span in spans:
+            stats = [InstructionCounters(i.opcode, kind_of(i), i.line) for i in code.instructions]
+            all_stats.append(stats)
+            for first in range(span.start, span.stop, per_chunk):
+                machine = Machine(code, launch, memory, bank, stats, first, min(per_chunk, span.stop - first), epoch)
+                try:
+                    machine.run()
+                except Fault as fault:
+                    raise _explain(fault, machine, source) from None
+                epoch = machine.epoch + 1
+    return _Run(launch, spans, all_stats, memory, arrays)
 
 
 def _blocks_per_chunk(code: Code, launch: Launch, chunk_lanes: int) -> int:

@@ -215,3 +215,37 @@ def test_counting_can_be_left_out():
     counters = run(COPY.replace("TYPE", "float"), 1, 64, np.zeros(64, np.float32), values, 1, count=False)
     assert counters.global_load_sectors == 0
     assert counters.instructions > 0
+
+
+def counts(counters: Counters) -> list[Any]:
+    """Everything that was counted but the unique sectors."""
+    return [counters.blocks, counters.threads, *counters.by_instruction.values()]
+
+
+@pytest.mark.parametrize("offset", [0, 1])
+def test_a_sample_of_equal_blocks_counts_the_same(offset: int):
+    # Rows of 33 floats start at each of the eight places in a sector in turn.
+    source = COPY.replace("TYPE", "float").replace("in[i * stride]", "in[i + blockIdx.x + stride]")
+    out, values = np.zeros(1024 * 32, np.float32), np.arange(1024 * 33 + 1).astype(np.float32)
+    complete = run(source, 1024, 32, out, values, offset)
+    sampled = run(source, 1024, 32, out, values, offset, sample=True)
+    assert complete.simulated_blocks == complete.blocks == sampled.blocks == 1024
+    assert sampled.simulated_blocks == 48
+    assert counts(sampled) == counts(complete)
+    assert sampled.global_load_sectors == 128 * sum(-(-(row + 32) // 8) for row in range(8))
+
+
+@pytest.mark.parametrize("special", [0, 63, 511, 1023])
+def test_a_grid_of_unequal_blocks_is_run_whole(special: int):
+    # Only blocks that the sample sees can tell that they differ: the first, the last, or every block from one on.
+    source = COPY.replace("TYPE", "float").replace("  out[i]", f"  if (blockIdx.x >= {special}) out[i]")
+    out, values = np.zeros(1024 * 32, np.float32), np.ones(1024 * 32, np.float32)
+    sampled = run(source, 1024, 32, out, values, 1, sample=True)
+    assert sampled.simulated_blocks == (48 if special == 0 else 1024)
+    assert sampled.global_store_sectors == (1024 - special) * 4
+
+
+def test_a_small_grid_is_run_whole():
+    out, values = np.zeros(95 * 32, np.float32), np.ones(95 * 32, np.float32)
+    assert run(COPY.replace("TYPE", "float"), 95, 32, out, values, 1, sample=True).simulated_blocks == 95
+    assert (out == 1).all()
