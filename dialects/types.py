@@ -123,7 +123,7 @@ def is_value_type(type: Attribute) -> bool:
 def shape_of(type: Attribute) -> tuple[int, ...]:
     """Shape of a tensor, vector or memref; `()` for a scalar."""
     if is_shaped(type):
-        return type.get_shape()
+        return tuple([extent.data for extent in type.shape.data])  # `get_shape` goes through a generator
     return ()
 
 

@@ -61,10 +61,9 @@ class _Sweep:
                         self.region(inner, scope)
                 elif (key := self._key(op)) is None:
                     continue
-                elif (known := visible.get(key)) is not None:
+                elif (known := visible.setdefault(key, op)) is not op:
                     self._merge(op, known)
                 else:
-                    visible[key] = op
                     added.append(key)
             for key in added:
                 del visible[key]

@@ -3,6 +3,7 @@
 from xdsl.ir import Block, Operation
 
 from ..dialects import loop
+from ..dialects.traversal import ops_inside
 from .effects import is_pure
 from .listeners import report_count
 
@@ -15,7 +16,8 @@ def hoist_invariants(root: Operation) -> int:
     choose.
     """
     moved = 0
-    loops = [op for op in root.walk() if isinstance(op, loop.ForOp | loop.ReduceOp)]
+    ops = [op for region in root.regions for op in ops_inside(region) if op.regions]
+    loops = [op for op in ops if isinstance(op, loop.ForOp | loop.ReduceOp)]
     # Inner loops first: what leaves one may leave the next.
     for op in reversed(loops):
         before = op.parent

@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Operation, SSAValue
 
 from ..dialects.gpu_kernel import AsyncCopyOp, AtomicOp, ForOp, KernelOp, LdmatrixOp, LoadOp, StoreOp
+from ..dialects.traversal import ops_inside
 from ..dialects.types import element_count, shape_of
 from ..dialects.uop import AddOp, CastOp, MulOp, NegOp, SubOp, WhereOp
 from .interval_arithmetic import Interval
@@ -29,7 +30,7 @@ def index_bits(kernel: KernelOp, intervals: IntervalAnalysis | None = None) -> i
         return 64
     intervals = intervals or IntervalAnalysis()
     of_data: set[SSAValue] = set()
-    for op in kernel.body.walk():
+    for op in ops_inside(kernel.body):
         cls = type(op)
         if cls is ForOp and isinstance(op, ForOp) and op.end.value.data - 1 + op.step.value.data > _NARROW.high:
             return 64  # what the index is after the last step

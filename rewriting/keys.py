@@ -31,7 +31,7 @@ def op_key(
         # The order of operands is free to the last bit, but for min and max of +0 and −0, which may give either.
         if id(y) < id(x) and (cls not in (MinOp, MaxOp) or not is_float(element_of(x.type))):
             operands = y, x
-    if issubclass(cls, AluOp):  # the operands' types say the result's
+    if _is_alu(cls):  # the operands' types say the result's
         return cls, *map(id, operands)
     if not properties:
         return cls, *map(id, operands), *result_types
@@ -48,6 +48,11 @@ def has_operands(op: Operation, operands: Sequence[SSAValue]) -> bool:
 @cache
 def _is_commutative(op: type[Operation]) -> bool:
     return any(isinstance(trait, Commutative) for trait in op.traits)
+
+
+@cache
+def _is_alu(op: type[Operation]) -> bool:
+    return issubclass(op, AluOp)
 
 
 def _name(item: tuple[str, Attribute]) -> str:

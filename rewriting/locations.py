@@ -4,15 +4,14 @@ from collections.abc import Iterable
 from typing import cast
 
 from xdsl.dialects.builtin import ArrayAttr, FileLineColLoc, FusedLoc, LocationAttr, NoneAttr, UnknownLoc
-from xdsl.utils.hints import isa
 
 UNKNOWN = UnknownLoc()
 
 
 def location_leaves(location: LocationAttr) -> tuple[LocationAttr, ...]:
     """The locations that a fused one holds, none of them unknown."""
-    if isa(location, FusedLoc):
-        parts = cast(ArrayAttr[LocationAttr], location.locations)
+    if isinstance(location, FusedLoc):
+        parts = cast(ArrayAttr[LocationAttr], location.locations)  # pyright: ignore[reportUnknownMemberType]
         return tuple(leaf for part in parts for leaf in location_leaves(part))
     return () if isinstance(location, UnknownLoc) else (location,)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import IO
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import FloatAttr, MemRefType, ModuleOp
+from xdsl.dialects.builtin import FloatAttr, LocationAttr, MemRefType, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.target import Target
@@ -221,6 +221,8 @@ class _KernelPrinter:
         self.lines: list[tuple[str, str]] = []
         self.depth = 0
         self.source = ""
+        self.location: LocationAttr | None = None
+        self.location_lines = ""
 
     def text(self) -> str:
         kernel = self.kernel
@@ -251,7 +253,10 @@ class _KernelPrinter:
 
     def line(self, text: str, op: Operation | None = None) -> None:
         """One line; the source line of `op` stands behind it when it is another than the last."""
-        source = ", ".join(source_lines(op.location)) if op is not None else ""
+        if op is not None and op.location is not self.location:
+            self.location = op.location
+            self.location_lines = ", ".join(source_lines(op.location))
+        source = self.location_lines if op is not None else ""
         changed = bool(source) and source != self.source
         if changed:
             self.source = source
@@ -259,11 +264,11 @@ class _KernelPrinter:
 
     def block(self, block: Block) -> None:
         for op in block.ops:
-            if isinstance(op, AluOp):
-                self.alu(op)
-                continue
             print_op = _PRINTERS.get(type(op))
             if print_op is None:
+                if isinstance(op, AluOp):
+                    self.alu(op)
+                    continue
                 raise PassError(f"{op.name} has no CUDA text", op, "lower it to gpu_kernel or uop ALU ops first")
             print_op(self, op)
 

@@ -42,6 +42,7 @@ from ..syntax import (
     print_integers,
     print_untyped_argument,
 )
+from ..traversal import ops_inside
 from ..types import byte_width, element_count, index, is_memref, shape_of
 from .memory import AllocOp, AsyncCopyOp
 from .target import ARCHITECTURES, DEFAULT_ARCHITECTURE
@@ -110,8 +111,8 @@ class KernelOp(IRDLOperation):
     def shared_bytes(self) -> int:
         """Bytes of its shared arrays, each from a multiple of 16."""
         total = 0
-        for op in self.body.walk():
-            if isinstance(op, AllocOp) and memory_space(op.result.type) == "shared":
+        for op in ops_inside(self.body):
+            if op.__class__ is AllocOp and isinstance(op, AllocOp) and memory_space(op.result.type) == "shared":
                 type = op.result.type
                 assert is_memref(type)
                 total += -(-span_of(type) * byte_width(type.element_type) // 16) * 16

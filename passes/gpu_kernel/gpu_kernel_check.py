@@ -10,6 +10,7 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from ...dialects import gpu_kernel
+from ...dialects.traversal import ops_inside
 from ...dialects.types import byte_width, element_of, is_vector, packed_strides
 from ...dialects.uop import ALU_OPS
 from ...rewriting.accesses import Access, accesses_of
@@ -43,7 +44,7 @@ class GPUKernelCheckPass(ModulePass):
         for kernel in op.ops:
             if isinstance(kernel, gpu_kernel.KernelOp):
                 ranges = RangeAnalysis()
-                for inner in kernel.body.walk():
+                for inner in ops_inside(kernel.body):
                     if type(inner) in _SHIFTS:
                         _check_shift(inner, ranges)
                     elif _moves_a_vector(inner):

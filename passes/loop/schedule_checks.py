@@ -9,23 +9,27 @@ from xdsl.ir import Operation
 from ...dialects.axes import SERIAL_KINDS, THREAD_KINDS, WARP, AxisKind
 from ...dialects.loop import ForOp, ReduceOp, ScanOp, YieldOp
 from ...dialects.schedule import Schedule
+from ...dialects.traversal import ops_inside
 from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, KernelOp, LoadOp, StoreOp
 from ...rewriting.diagnostics import PassError
 
 MAX_THREADS = 1024
 """Threads of one block, on every architecture since 2010."""
 
-_LOOP_FORM = (AluOp, BitcastOp, CastOp, ConstOp, LoadOp, StoreOp, ForOp, ReduceOp, ScanOp, YieldOp)
+_LOOP_FORM = frozenset((BitcastOp, CastOp, ConstOp, LoadOp, StoreOp, ForOp, ReduceOp, ScanOp, YieldOp))
+"""The classes of loop form, beside those of ALU ops."""
 
 
 def loops_of(kernel: KernelOp) -> list[ForOp | ReduceOp]:
     """The loops of a kernel in loop form, in the order of the text. Raises `PassError` for ops that loop form lacks."""
     loops: list[ForOp | ReduceOp] = []
-    for op in kernel.body.walk():
-        if not isinstance(op, _LOOP_FORM):
+    for op in ops_inside(kernel.body):
+        if type(op) not in _LOOP_FORM and not isinstance(op, AluOp):
             raise PassError(
                 f"{op.name} does not stand in loop form", op, "convert-uop-to-loop makes loop form of range form"
             )
+        if not op.regions:
+            continue
         if isinstance(op, ForOp) and (op.axis.axis_kind is not AxisKind.PARALLEL or op.results):
             raise PassError("a loop of loop form is parallel and carries nothing", op)
         if isinstance(op, ForOp | ReduceOp):

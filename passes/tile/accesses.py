@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
 from ...dialects.tile import ReadOp, WriteOp
+from ...dialects.traversal import ops_inside
 from ...dialects.types import shape_of
 from ...dialects.uop import KernelOp
 from .tile_builder import TileBuilder
@@ -23,7 +24,7 @@ def kernels_of(module: ModuleOp) -> Iterator[KernelOp]:
 def accesses_of(kernel: KernelOp) -> list[ReadOp | WriteOp]:
     """The reads and writes of a kernel, in the order of the text."""
     # `isinstance` of every op would take most of the time: it asks an abstract base class.
-    accesses = [op for op in kernel.body.walk() if op.__class__ is ReadOp or op.__class__ is WriteOp]
+    accesses = [op for op in ops_inside(kernel.body) if op.__class__ is ReadOp or op.__class__ is WriteOp]
     return cast("list[ReadOp | WriteOp]", accesses)
 
 

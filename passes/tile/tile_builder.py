@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...dialects.tile import broadcast_shape
-from ...dialects.types import element_of, index, shape_of
+from ...dialects.types import index, shape_of, with_shape
 from ...dialects.uop import ConstOp
 from ...rewriting.builder import Builder, OpT
 
@@ -48,7 +47,7 @@ class TileBuilder(Builder):
         """`value` expanded to a shape; itself if it has that shape, or if the shape is a scalar's."""
         if not shape or shape_of(value.type) == shape:
             return value
-        return self.expand(value, VectorType(element_of(value.type), shape))
+        return self.expand(value, with_shape(value.type, shape))
 
     def add_term(self, sum: SSAValue | None, part: SSAValue, coefficient: int) -> SSAValue:
         """`sum + coefficient · part`; None is an empty sum."""

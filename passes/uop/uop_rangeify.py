@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain, count
 
 from xdsl.context import Context
@@ -253,5 +254,7 @@ def _location(root: SSAValue, kernel: KernelOp) -> LocationAttr:
     return root.owner.location if isinstance(root.owner, Operation) else kernel.location
 
 
+# As `with_shape` of `dialects.types`: looking a type up is cheaper than making it.
+@cache
 def _buffer_type(type: Attribute) -> MemRefType[Attribute]:
     return MemRefType(element_of(type), shape_of(type))

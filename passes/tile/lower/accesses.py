@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import MemRefType, VectorType
+from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, SSAValue
 
 from ....dialects.gpu_kernel import LoadOp, StoreOp
 from ....dialects.layouts import SwizzleAttr, strides_of
 from ....dialects.tile import ReadOp, WriteOp
-from ....dialects.types import element_of, is_memref, shape_of
+from ....dialects.types import element_of, is_memref, shape_of, with_shape
 from ....dialects.uop import constant_value
 from ....rewriting.interval_arithmetic import Interval
 from ....rewriting.linear import LinearForm
@@ -120,4 +120,4 @@ def lower_write(lowering: Lowering, scope: Scope, op: WriteOp) -> None:
 
 def moved_type(element: Attribute, width: int) -> Attribute:
     """What one instruction moves: a scalar, or `width` elements side by side."""
-    return element if width == 1 else VectorType(element, [width])
+    return with_shape(element, () if width == 1 else (width,))
