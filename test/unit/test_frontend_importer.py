@@ -242,7 +242,9 @@ def test_effects_are_refused_by_name() -> None:
         overload = torch.ops.importer_test.log.default
         handle = _register_effectful_op(overload, EffectType.ORDERED)
         try:
-            with pytest.raises(UnsupportedProgramError, match="importer_test.log.default: an operation with an effect"):
+            with pytest.raises(
+                UnsupportedProgramError, match=r"importer_test\.log\.default: an operation with an effect"
+            ):
                 import_function(lambda x: torch.ops.importer_test.log(x), torch.ones(3))
         finally:
             handle.destroy()
