@@ -12,6 +12,7 @@ from torch import nn
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 
+from .errors import CaptureError
 from .exporting import decompose, export_module, quiet_export
 from .imported import Argument, ArgumentKind, Imported, ResultKind
 from .importer import import_decomposed
@@ -73,7 +74,10 @@ class Captured:
         return [_value(argument, made.module, leaves) for argument in self.imported().arguments]
 
     def reference(self, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-        """What PyTorch computes from `inputs`: one tensor for each result of the imported function."""
+        """What PyTorch computes from `inputs`: one tensor for each result of the imported function.
+
+        Raises `CaptureError` where the program gives something else than what was exported.
+        """
         imported = self.imported()
         made = self._made or self._make_call(0)
         values = [value.clone() for value in inputs]
@@ -91,6 +95,9 @@ class Captured:
             value = next(outputs) if result.kind is ResultKind.USER_OUTPUT else by_source[result.target or ""]
             if result.index is not None:
                 results.append(value)
+            elif isinstance(value, torch.Tensor) or repr(value) != repr(result.constant):  # NaN is itself
+                told = "a tensor" if isinstance(value, torch.Tensor) else repr(value)
+                raise CaptureError(f"torch.export gives {result.constant!r} where the program gives {told}")
         return results
 
     def reference64(self, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:

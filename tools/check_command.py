@@ -12,45 +12,56 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from .checking.cases import BadCaseFile, CaseSuite
 from .checking.outcomes import Outcome, Suite
-from .checking.summary import summary, write_json
+from .checking.summary import JsonFile, summary
 from .checking.workers import run_suite
 from .report import console
 
 
 def check_command(options: argparse.Namespace) -> int:
-    """Run the suite; 1 if a result is wrong, something crashed, or nothing was checked."""
+    """Run the suite; 1 if a result is wrong, something crashed, or nothing was checked; 130 if it was interrupted."""
     suite = _SUITES[options.suite](options)
     try:
         cases = suite.cases()
         if not cases:
             raise BadCaseFile("no case has such a name")
-        outcomes = _run(suite, cases, options)
-        if options.json:
-            write_json(options.json, suite.title, outcomes)
+        outcomes, interrupted = _run(suite, cases, options)
     except (BadCaseFile, OSError) as error:
         print(f"uop check: error: {error}", file=sys.stderr)
         return 1
     console().print(summary(suite.title, outcomes))
-    return int(any(outcome.verdict.is_failure for outcome in outcomes))
+    return 130 if interrupted else int(any(outcome.verdict.is_failure for outcome in outcomes))
 
 
-def _run(suite: Suite[Any], cases: Sequence[Any], options: argparse.Namespace) -> list[Outcome]:
-    """The outcomes of the cases, in their order; failures as they come, and progress, go to standard error."""
+def _run(suite: Suite[Any], cases: Sequence[Any], options: argparse.Namespace) -> tuple[list[Outcome], bool]:
+    """The outcomes of the cases, in their order, and whether the user interrupted the run.
+
+    Failures as they come, and progress, go to standard error.
+    """
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    file = JsonFile(options.json, suite.title) if options.json else None
     outcomes: list[Outcome] = []
     failures = 0
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("checking", total=len(cases) * len(suite.levels))
-        for outcome in run_suite(suite, cases, jobs=options.jobs, time_limit=options.time_limit):
-            outcomes.append(outcome)
-            if outcome.verdict.is_failure:
-                failures += 1
-                told = f"{outcome.verdict}: {outcome.case}, {outcome.level}: {'; '.join(outcome.reasons)}"
-                progress.console.print(told, markup=False, highlight=False, soft_wrap=True)
-            description = f"{failures} wrong or crashed" if failures else "checking"
-            progress.update(task, advance=1, description=description)
+    interrupted = False
+    try:
+        with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+            task = progress.add_task("checking", total=len(cases) * len(suite.levels))
+            for outcome in run_suite(suite, cases, jobs=options.jobs, time_limit=options.time_limit):
+                outcomes.append(outcome)
+                if file is not None:
+                    file.write_now_and_then(outcomes)
+                if outcome.verdict.is_failure:
+                    failures += 1
+                    told = f"{outcome.verdict}: {outcome.case}, {outcome.level}: {'; '.join(outcome.reasons)}"
+                    progress.console.print(told, markup=False, highlight=False, soft_wrap=True)
+                description = f"{failures} wrong or crashed" if failures else "checking"
+                progress.update(task, advance=1, description=description)
+    except KeyboardInterrupt:
+        interrupted = True
     places = {str(case): place for place, case in enumerate(cases)}
-    return sorted(outcomes, key=lambda outcome: places[outcome.case])
+    outcomes.sort(key=lambda outcome: places[outcome.case])
+    if file is not None:
+        file.write(outcomes)
+    return outcomes, interrupted
 
 
 def _cases(options: argparse.Namespace) -> Suite[Any]:
@@ -61,7 +72,8 @@ def _opinfo(options: argparse.Namespace) -> Suite[Any]:
     from .checking.opinfo import ERRORS, OpInfoSuite
 
     dtypes = [*options.dtype, *([ERRORS] if options.include_errors else [])]
-    return OpInfoSuite(options.level, dtypes, options.all_samples, options.match, options.limit)
+    samples = None if options.all_samples else options.samples
+    return OpInfoSuite(options.level, dtypes, samples, options.match, options.limit)
 
 
 def _models(options: argparse.Namespace) -> Suite[Any]:

@@ -99,9 +99,9 @@ def _add_check(check: argparse.ArgumentParser) -> None:
             type=float,
             default=60.0,
             metavar="SECONDS",
-            help="for each level of a case (default: %(default)s)",
+            help="CPU time for each level of a case (default: %(default)s)",
         )
-        parser.add_argument("--json", metavar="FILE", help="write every outcome to FILE")
+        parser.add_argument("--json", metavar="FILE", help="write every outcome to FILE, while it runs")
         return parser
 
     cases = suite("cases", EXECUTED_LEVELS, "programs from a file")
@@ -111,7 +111,15 @@ def _add_check(check: argparse.ArgumentParser) -> None:
     opinfo.add_argument(
         "--dtype", nargs="+", choices=DTYPES, default=["f32"], help="dtypes of the samples (default: f32)"
     )
-    opinfo.add_argument("--all-samples", action="store_true", help="rather than the first of each operation")
+    samples = opinfo.add_mutually_exclusive_group()
+    samples.add_argument(
+        "--samples",
+        type=_count,
+        default=1,
+        metavar="N",
+        help="at most N samples of each operation and dtype, the first and others spread over them (default: 1)",
+    )
+    samples.add_argument("--all-samples", action="store_true", help="every sample")
     opinfo.add_argument("--limit", type=_count, metavar="N", help="at most N operations")
     opinfo.add_argument("--include-errors", action="store_true", help="also inputs that must be refused")
 

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,13 +18,13 @@ from uop.passes.torch.lowerings.registry import Rule
 from uop.passes.torch.lowerings.tensor import Tensor
 from uop.runtime.interpret import tensors
 from uop.runtime.program import Program
-from uop.tools import uop
+from uop.tools import check_command, uop
 from uop.tools.checking import levels
 from uop.tools.checking.cases import BadCaseFile, CaseSuite, ExpressionCase, StatedCase, read_cases
 from uop.tools.checking.models import MODELS, ModelSuite
 from uop.tools.checking.opinfo import DTYPES, ERRORS, OpCase, OpInfoSuite
 from uop.tools.checking.outcomes import Outcome, Suite, Verdict
-from uop.tools.checking.summary import reasons_by_verdict
+from uop.tools.checking.summary import JsonFile, reasons_by_verdict
 from uop.tools.checking.workers import run_suite
 from uop.tools.uop import CHECK_LEVELS, EXECUTED_LEVELS, main
 
@@ -106,6 +106,8 @@ def test_stated_values() -> None:
     assert verdicts(suite, StatedCase("c", code, "def expect(x): return x + 1.001, None", 1e-5)) == ["wrong"]
     assert verdicts(suite, StatedCase("d", code, "def expect(x): return (x + 1)[None], None", 1)) == ["wrong"]
     assert verdicts(suite, StatedCase("e", code, "def expect(x): return x + 1, x", 1)) == ["wrong"]
+    assert verdicts(suite, StatedCase("f", code, "def expect(x): return None, x + 1", 1)) == ["wrong"]
+    assert verdicts(suite, StatedCase("g", code, "def expect(x): return x + 1", 1)) == ["wrong"]
 
 
 def test_operations() -> None:
@@ -145,8 +147,10 @@ def test_what_eager_refuses_must_be_refused(monkeypatch: pytest.MonkeyPatch) -> 
 def test_operations_are_chosen() -> None:
     suite = OpInfoSuite(["tensors"], ("f32", "i64"), match="floor_divide")
     assert [str(case) for case in suite.cases()] == ["floor_divide f32 #0", "floor_divide i64 #0"]
-    every = OpInfoSuite(["tensors"], ("f32",), all_samples=True, match="floor_divide").cases()
+    every = OpInfoSuite(["tensors"], ("f32",), samples=None, match="floor_divide").cases()
     assert len(every) > 3
+    some = OpInfoSuite(["tensors"], ("f32",), samples=3, match="floor_divide").cases()
+    assert [case.number for case in some] == [0, (len(every) - 1) // 2, len(every) - 1]
     assert len(OpInfoSuite(["tensors"], limit=7).cases()) <= 7
 
 
@@ -175,21 +179,41 @@ def test_compiled_for_an_architecture(arch: str, monkeypatch: pytest.MonkeyPatch
     assert (outcome.verdict, outcome.reasons) == (Verdict.WRONG, ("a kernel spills registers",))
 
 
-def test_crash_and_hang_end_one_case_only(tmp_path: Path) -> None:
+def test_crash_and_endless_loop_end_one_case_only() -> None:
     codes = [
         "torch.randn(3) + 1",
         "import os\nos._exit(3)\ntorch.randn(3)",
-        "import time\ntime.sleep(1000)\ntorch.randn(3)",
+        "while True: pass\ntorch.randn(3)",
         "torch.randn(4) + 1",
     ]
     suite = CaseSuite("", ("tensors", "loops"))
-    outcomes = list(run_suite(suite, [ExpressionCase(code) for code in codes], time_limit=25))
+    outcomes = list(run_suite(suite, [ExpressionCase(code) for code in codes], time_limit=8))
     by_case = {code: [o for o in outcomes if o.case == code] for code in codes}
     expected = (Verdict.RIGHT, Verdict.CRASH, Verdict.TOO_SLOW, Verdict.RIGHT)
     for code, verdict in zip(codes, expected, strict=True):
         assert [outcome.verdict for outcome in by_case[code]] == [verdict] * 2
     assert by_case[codes[1]][0].reasons == ("the process ended with status 3",)
-    assert by_case[codes[2]][0].reasons == ("ran past 25 s",)
+    assert by_case[codes[2]][0].reasons == ("ran past 8 s of CPU time",)
+
+
+def test_sleeping_ends() -> None:
+    case = ExpressionCase("import time\ntime.sleep(1000)\ntorch.randn(3)")
+    (outcome,) = run_suite(CaseSuite("", ["tensors"]), [case], time_limit=4, patience=0.5)
+    assert (outcome.verdict, outcome.reasons) == (Verdict.TOO_SLOW, ("took more than 2 s",))
+
+
+def test_interrupted_run_leaves_what_it_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> Iterator[Outcome]:
+        yield Outcome("torch.ones(3)", "tensors", Verdict.RIGHT)
+        assert json.loads((tmp_path / "o.json").read_text())["totals"] == {"tensors: right": 1}
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(check_command, "run_suite", interrupted)
+    monkeypatch.setattr(JsonFile, "EVERY", 0.0)
+    (tmp_path / "cases.txt").write_text("torch.ones(3)\ntorch.ones(4)\n")
+    arguments = ["--level", "tensors", "--json", str(tmp_path / "o.json")]
+    assert main(["check", "cases", str(tmp_path / "cases.txt"), *arguments]) == 130
+    assert len(json.loads((tmp_path / "o.json").read_text())["outcomes"]) == 1
 
 
 def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.utils._pytree import tree_leaves
 
 from ...frontends.captured import Captured
 from ...frontends.element_types import dtype_name
@@ -43,10 +44,16 @@ def by_eager(captured: Captured) -> Callable[[Tensors], Judge]:
     return make_judge
 
 
-def by_values(expected: Sequence[Any], tolerance: float) -> Judge:
-    """Judge by arrays or numbers; each element may be wrong by `tolerance`, relative and absolute."""
+def by_values(captured: Captured, expected: Sequence[Any], tolerance: float) -> Judge:
+    """Judge what the user gets by arrays, numbers or None.
 
-    def judge(outputs: Tensors) -> str | None:
+    expected:  the leaves of the user's outputs
+    tolerance: by which each element may be wrong, relative and absolute
+    """
+    imported = captured.imported()
+
+    def judge(results: Tensors) -> str | None:
+        outputs = tree_leaves(imported.user_outputs(results))
         if len(outputs) != len(expected):
             return f"{len(outputs)} results where {len(expected)} are expected"
         return _first(_difference_from(ours, value, tolerance) for ours, value in zip(outputs, expected, strict=True))
@@ -85,11 +92,18 @@ def _far_elements(ours: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor) 
     return int((((y - r).abs() > allowed) & finite).sum())
 
 
-def _difference_from(ours: torch.Tensor, expected: Any, tolerance: float) -> str | None:
-    array, value = to_interpreted(ours), np.asarray(expected)
+def _difference_from(ours: Any, expected: Any, tolerance: float) -> str | None:
+    if ours is None or expected is None:
+        return None if ours is expected else f"{_kind(ours)} where {_kind(expected)} is expected"
+    array = to_interpreted(ours) if isinstance(ours, torch.Tensor) else np.asarray(ours)
+    value = np.asarray(expected)
     if array.shape != value.shape:
         return f"its shape is {[*array.shape]} where {[*value.shape]} is expected"
     close = np.isclose(array.astype(np.float64), value.astype(np.float64), tolerance, tolerance, equal_nan=True)
     if array.dtype.kind in "iub" and value.dtype.kind in "iub":
         close = array == value  # float64 holds no large integers
     return None if close.all() else f"{int((~close).sum())} of {array.size} elements are not as expected"
+
+
+def _kind(value: Any) -> str:
+    return "None" if value is None else "a value"

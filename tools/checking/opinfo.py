@@ -17,6 +17,7 @@ from typing import Any
 import torch
 from torch import nn
 from torch.testing._internal.common_methods_invocations import op_db
+from torch.testing._internal.common_utils import set_rng_seed
 from torch.testing._internal.opinfo.core import OpInfo, SampleInput
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import TreeSpec, tree_flatten, tree_unflatten
@@ -62,15 +63,15 @@ class OpCase:
 class OpInfoSuite:
     """The samples of the operations of PyTorch's `op_db` that have the dtypes.
 
-    dtypes:      keys of `DTYPES`, and `ERRORS`
-    all_samples: rather than the first of each dtype
-    match:       part of the operation's name
-    limit:       the greatest number of operations
+    dtypes:  keys of `DTYPES`, and `ERRORS`
+    samples: the greatest number of samples of each operation and dtype; None: all
+    match:   part of the operation's name
+    limit:   the greatest number of operations
     """
 
     levels: Sequence[str]
     dtypes: Sequence[str] = ("f32",)
-    all_samples: bool = False
+    samples: int | None = 1
     match: str = ""
     limit: int | None = None
     title: str = "PyTorch's operations"
@@ -81,12 +82,12 @@ class OpInfoSuite:
             OpCase(name, dtype, number)
             for name in names
             for dtype in self.dtypes
-            for number in range(len(_samples(name, dtype, self.all_samples)))
+            for number in _spread(len(_samples(name, dtype, self.samples != 1)), self.samples)
         ]
 
     def check(self, case: OpCase) -> Iterator[Outcome]:
         info = _operations()[case.op]
-        sample = _samples(case.op, case.dtype, self.all_samples)[case.number]
+        sample = _samples(case.op, case.dtype, self.samples != 1)[case.number]
         if case.dtype == ERRORS:
             yield from _check_refused(info, sample, str(case), self.levels)
             return
@@ -148,19 +149,28 @@ def _samples(name: str, dtype: str, every: bool) -> Sequence[SampleInput]:
     """The same for the same arguments; none where the operation has not the dtype."""
     info = _operations()[name]
     with random_state(0), quiet_export():
+        set_rng_seed(0)  # of `random` and numpy too
         if dtype == ERRORS:
             # None where there are none, whatever its annotation says.
             has_errors = info.error_inputs_func is not None  # pyright: ignore[reportUnnecessaryComparison]
             return [error.sample_input for error in info.error_inputs("cpu")] if has_errors else []
         if DTYPES[dtype] not in info.dtypes:
             return []
-        samples = iter(info.sample_inputs("cpu", DTYPES[dtype]))
+        # Its function, since an iterator of `info.sample_inputs` cannot be closed.
+        samples = iter(info.sample_inputs_func(info, "cpu", DTYPES[dtype], False))
         if every:
             return list(samples)
         first = next(samples)
         if isinstance(samples, Generator):
             samples.close()  # it would end whenever it is collected, in the middle of an export too
         return [first]
+
+
+def _spread(count: int, most: int | None) -> Sequence[int]:
+    """At most `most` of the numbers below `count`: the first, the last, and some between."""
+    if most is None or count <= most:
+        return range(count)
+    return [place * (count - 1) // max(1, most - 1) for place in range(most)]
 
 
 def _unspecified(case: str, levels: Sequence[str], reason: str) -> Iterator[Outcome]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -67,9 +68,26 @@ def summary(title: str, outcomes: Sequence[Outcome]) -> RenderableType:
     return Group(*tables, totals_table(title, outcomes))
 
 
-def write_json(file: str, title: str, outcomes: Sequence[Outcome]) -> None:
-    """The totals by level and verdict, and every outcome whole."""
-    totals = Counter(f"{outcome.level}: {outcome.verdict}" for outcome in outcomes)
-    rows = [asdict(outcome) for outcome in outcomes]
-    text = json.dumps({"suite": title, "totals": totals, "outcomes": rows}, indent=1, ensure_ascii=False)
-    Path(file).write_text(text + "\n")
+class JsonFile:
+    """A file with the totals by level and verdict, and every outcome whole. It is written again every few seconds,
+    so that a run which is ended leaves what it found."""
+
+    EVERY = 10.0
+    """Seconds from one writing to the next."""
+
+    def __init__(self, file: str, title: str) -> None:
+        """Raises `OSError` where the file cannot be written, before anything is checked."""
+        self.path = Path(file)
+        self.title = title
+        self.write([])
+
+    def write(self, outcomes: Sequence[Outcome]) -> None:
+        totals = Counter(f"{outcome.level}: {outcome.verdict}" for outcome in outcomes)
+        rows = [asdict(outcome) for outcome in outcomes]
+        text = json.dumps({"suite": self.title, "totals": totals, "outcomes": rows}, indent=1, ensure_ascii=False)
+        self.path.write_text(text + "\n")
+        self.written = time.monotonic()
+
+    def write_now_and_then(self, outcomes: Sequence[Outcome]) -> None:
+        if time.monotonic() >= self.written + self.EVERY:
+            self.write(outcomes)

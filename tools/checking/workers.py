@@ -21,15 +21,16 @@ _SPAWN = multiprocessing.get_context("spawn")  # a forked process would hang in 
 
 
 def run_suite(
-    suite: Suite[CaseT], cases: Sequence[CaseT], *, jobs: int = 1, time_limit: float = 60.0
+    suite: Suite[CaseT], cases: Sequence[CaseT], *, jobs: int = 1, time_limit: float = 60.0, patience: float = 20.0
 ) -> Iterator[Outcome]:
     """Check the cases in `jobs` processes; the outcomes as they come.
 
-    time_limit: seconds that one level of a case may take, after which its process is ended. The time in which a
-    process starts does not count.
+    time_limit: seconds of CPU time that one level of a case may take, after which its process is ended
+    patience:   how many times as long that may be by the clock on the wall: on a busy machine, or asleep
+    The time in which a process starts does not count.
     """
     waiting = list(reversed(cases))
-    workers = [_Worker(suite, time_limit) for _ in range(min(jobs, len(cases)))]
+    workers = [_Worker(suite, time_limit, patience) for _ in range(min(jobs, len(cases)))]
     try:
         while True:
             for worker in workers:
@@ -50,21 +51,22 @@ def run_suite(
 class _Worker:
     """A process that checks one case after the other, and what is known of the case that it has."""
 
-    START_LIMIT = 120.0
+    START_LIMIT = 300.0
     """Seconds for importing PyTorch and what the suite needs, on a busy machine."""
 
     LEAVE_LIMIT = 10.0
     """Seconds for leaving."""
 
-    def __init__(self, suite: Suite[Any], time_limit: float) -> None:
+    def __init__(self, suite: Suite[Any], time_limit: float, patience: float) -> None:
         self.suite = suite
         self.time_limit = time_limit
+        self.wall_limit = time_limit * patience
         self.case: Any = None
         self.start()
 
     def start(self) -> None:
         self.connection, theirs = _SPAWN.Pipe()
-        self.process = _SPAWN.Process(target=_work, args=(theirs, self.suite), daemon=True)
+        self.process = _SPAWN.Process(target=_work, args=(theirs, self.suite, self.time_limit), daemon=True)
         self.process.start()
         theirs.close()
         self.is_ready = False
@@ -85,7 +87,7 @@ class _Worker:
         self.wait_on()
 
     def wait_on(self) -> None:
-        self.deadline = time.monotonic() + (self.time_limit if self.is_ready else self.START_LIMIT)
+        self.deadline = time.monotonic() + (self.wall_limit if self.is_ready else self.START_LIMIT)
 
     def receive(self) -> Iterator[Outcome]:
         """What the process says next: it has started, one outcome, or None when it has done with the case."""
@@ -93,8 +95,10 @@ class _Worker:
             message = self.connection.recv()
         except (EOFError, OSError):
             self.process.join()
-            reason = f"the process ended with status {self.process.exitcode}"
-            yield from self.give_up(Verdict.CRASH, reason)
+            if self.process.exitcode == -signal.SIGPROF:
+                yield from self.give_up(Verdict.TOO_SLOW, f"ran past {self.time_limit:g} s of CPU time")
+            else:
+                yield from self.give_up(Verdict.CRASH, f"the process ended with status {self.process.exitcode}")
             return
         if isinstance(message, Outcome):
             self.levels.remove(message.level)
@@ -106,7 +110,7 @@ class _Worker:
 
     def end_if_late(self) -> Iterator[Outcome]:
         if time.monotonic() >= self.deadline:
-            yield from self.give_up(Verdict.TOO_SLOW, f"ran past {self.time_limit:g} s")
+            yield from self.give_up(Verdict.TOO_SLOW, f"took more than {self.wall_limit:g} s")
 
     def give_up(self, verdict: Verdict, reason: str) -> Iterator[Outcome]:
         """The outcomes that the case still owes; a new process takes the next case."""
@@ -120,9 +124,12 @@ class _Worker:
 _STARTED = "started"
 
 
-def _work(connection: Connection, suite: Suite[Any]) -> None:
-    """What a process does: take cases, say what comes of them."""
+def _work(connection: Connection, suite: Suite[Any], time_limit: float) -> None:
+    """What a process does: take cases, say what comes of them; `SIGPROF` ends it when a level takes too long."""
     import torch
+
+    def start_clock() -> None:
+        signal.setitimer(signal.ITIMER_PROF, time_limit)
 
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")  # of what the programs of the suite do
@@ -136,10 +143,12 @@ def _work(connection: Connection, suite: Suite[Any]) -> None:
             except EOFError:
                 return
             levels = list(suite.levels)
+            start_clock()
             try:
                 for outcome in suite.check(case):
                     levels.remove(outcome.level)
                     connection.send(outcome)
+                    start_clock()
             except Exception as error:
                 reason = f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else ''}"
                 for level in levels:
