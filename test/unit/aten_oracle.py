@@ -92,7 +92,7 @@ def check_composite(overload: Any, *args: Any, **kwargs: Any) -> None:
 
     actual, expected = run(overload, *args, **kwargs)
     exact = overload(*map(wide, args), **{name: wide(value) for name, value in kwargs.items()})
-    exact = _tensors(exact)
+    exact = tensors_of(exact)
     for got, like, reference in zip(actual, expected, exact, strict=True):
         wanted = reference.to(like.dtype)
         assert got.shape == tuple(like.shape)
@@ -105,7 +105,7 @@ def check_composite(overload: Any, *args: Any, **kwargs: Any) -> None:
             np.testing.assert_array_equal(got, to_numpy(wanted))
 
 
-def _tensors(results: Any) -> list[torch.Tensor]:
+def tensors_of(results: Any) -> list[torch.Tensor]:
     """The tensors among what an overload gives: None is no result."""
     results = list(results) if isinstance(results, tuple | list) else [results]
     return [result for result in results if result is not None]
@@ -131,7 +131,7 @@ def run(
 ) -> tuple[list[np.ndarray[Any, Any]], list[torch.Tensor]]:
     """What the lowered call computes, and what PyTorch does; the first `results` where not all are wanted."""
     expected = overload(*args, **kwargs)
-    expected = _tensors(expected)
+    expected = tensors_of(expected)
     module = program(overload, args, kwargs, expected, results)
     module.verify()
     ConvertTorchToUopPass().apply(Context(), module)

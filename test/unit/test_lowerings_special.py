@@ -1,10 +1,15 @@
 """Special functions against PyTorch: where functions turn, at poles, at ends of the domain, far out."""
 
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+# (mpmath, which PyTorch brings, has no types)
+
 from __future__ import annotations
 
 import math
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 import torch
@@ -67,6 +72,27 @@ def test_bessel(name: str) -> None:
 
 def test_spherical_bessel() -> None:
     close(aten.special_spherical_bessel_j0.default, [*POINTS, *NEGATIVE, 0.49, 0.51, *ENDS], half=False)
+
+
+@pytest.mark.parametrize("kind", ["j", "y"])
+@pytest.mark.parametrize("order", [0, 1])
+def test_bessel_of_the_first_and_second_kind(kind: str, order: int) -> None:
+    """PyTorch's own are off by 3 · 10⁻⁷ around 5."""
+    negative = [-0.5, -7.1, -26.0] if kind == "j" else []
+    points = [0.25, 0.5, 1.0, 2.5, 3.8317, 5.0, 7.0, 12.1, 24.9, 25.1, 100.0, 1e4, *negative]
+    function = mpmath.besselj if kind == "j" else mpmath.bessely
+    exact = np.array([float(function(order, point)) for point in points])
+    overload = getattr(aten, f"special_bessel_{kind}{order}").default
+    (actual,), _ = run(overload, torch.tensor(points, dtype=torch.float64))
+    np.testing.assert_allclose(actual, exact, rtol=2e-15, atol=2e-15)
+    close(overload, [1e-5, 0.0, -0.0, -1e-5, *ENDS], half=False)
+
+
+@pytest.mark.parametrize("name", ["modified_bessel_k", "scaled_modified_bessel_k"])
+@pytest.mark.parametrize("order", [0, 1])
+def test_modified_bessel_of_the_second_kind(name: str, order: int) -> None:
+    points = [1e-5, *POINTS, 0.99, 1.01, 7.9, 8.1, 700.0, math.inf, math.nan, -1.0]
+    close(getattr(aten, f"special_{name}{order}").default, points, half=False)
 
 
 @pytest.mark.parametrize("letter", "tuvw")
