@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from xdsl.dialects.builtin import ModuleOp
+import torch
+from torch.testing._internal.opinfo.core import SampleInput
+from xdsl.dialects.builtin import ModuleOp, i64
 from xdsl.ir import Attribute
 
 from uop.dialects.monoids import Number
@@ -19,7 +21,7 @@ from uop.passes.torch.lowerings.tensor import Tensor
 from uop.runtime.interpret import tensors
 from uop.runtime.program import Program
 from uop.tools import check_command, uop
-from uop.tools.checking import levels
+from uop.tools.checking import levels, opinfo
 from uop.tools.checking.cases import BadCaseFile, CaseSuite, ExpressionCase, StatedCase, read_cases
 from uop.tools.checking.models import MODELS, ModelSuite
 from uop.tools.checking.opinfo import DTYPES, ERRORS, OpCase, OpInfoSuite
@@ -127,6 +129,23 @@ def test_what_is_not_determined_is_not_judged(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setitem(LOWERINGS, "rand", Rule(zeros))
     (outcome,) = OpInfoSuite(["tensors"]).check(OpCase("bernoulli", "f32", 0))
     assert (outcome.verdict, outcome.reasons) == (Verdict.UNSPECIFIED, ("it draws random numbers",))
+
+
+def last_of_equals(lowering: Lowering, self: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> list[Tensor]:
+    """Of what is equal throughout, the last place."""
+    return [lowering.full((), 0.0), lowering.full((), self.shape[dim] - 1, i64)]
+
+
+def test_places_of_equal_elements_are_not_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    suite = OpInfoSuite(["tensors"])
+    samples = [SampleInput(torch.zeros(4), args=(2,)), SampleInput(torch.arange(4.0), args=(1,))]
+
+    def two_samples(*_: object) -> list[SampleInput]:
+        return samples
+
+    monkeypatch.setattr(opinfo, "_samples", two_samples)
+    monkeypatch.setitem(LOWERINGS, "kthvalue", Rule(last_of_equals))
+    assert [verdicts(suite, OpCase("kthvalue", "f32", number)) for number in range(2)] == [["right"], ["wrong"]]
 
 
 def zero_places(lowering: Lowering, self: Tensor, boundaries: Tensor) -> Tensor:

@@ -87,17 +87,18 @@ class OpInfoSuite:
 
     def check(self, case: OpCase) -> Iterator[Outcome]:
         info = _operations()[case.op]
+        function = _determined(info)
         sample = _samples(case.op, case.dtype, self.samples != 1)[case.number]
         if case.dtype == ERRORS:
             yield from _check_refused(info, sample, str(case), self.levels)
             return
         try:
-            is_random = _draws_random_numbers(sample_call(info.op, sample))
+            is_random = _draws_random_numbers(sample_call(function, sample))
         except Exception as error:
             reason = f"eager PyTorch does not take it: {type(error).__name__}"
             yield from _unspecified(str(case), self.levels, reason)
             return
-        captured = _captured(info.op, sample, str(case))
+        captured = _captured(function, sample, str(case))
         if info.has_nondeterministic_output:
             yield from _check_unspecified(
                 captured, str(case), self.levels, "PyTorch marks its result as not determined"
@@ -136,6 +137,29 @@ def sample_call(function: Callable[..., Any], sample: SampleInput) -> Call:
 def _captured(function: Callable[..., Any], sample: SampleInput, name: str) -> Captured:
     call = sample_call(function, sample)
     return Captured(call, lambda: call, name)
+
+
+_DIM_OF_PLACES = {"kthvalue": 1, "median": 0, "mode": 0, "nanmedian": 0, "sort": 0, "topk": 1}
+"""Operations that give elements and their places along a dimension, and where the dimension is among their arguments
+after the input. Of equal elements they may give the place of any."""
+
+
+def _determined(info: OpInfo) -> Callable[..., Any]:
+    """The operation; where it gives places that are not determined, with the elements that are there in their stead."""
+    if info.name not in _DIM_OF_PLACES:
+        return info.op
+
+    def call(x: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+        result = info.op(x, *args, **kwargs)
+        if isinstance(result, torch.Tensor):  # the median of all elements
+            return result
+        elements, places = result
+        dim = kwargs.get("dim", dict(enumerate(args)).get(_DIM_OF_PLACES[info.name], -1))
+        if places.ndim < x.ndim:
+            return elements, x.gather(dim, places.unsqueeze(dim)).squeeze(dim)
+        return elements, x.gather(dim, places)
+
+    return call
 
 
 @functools.cache
