@@ -47,7 +47,7 @@ _VARIABLE = re.compile(
 )
 _VECTOR_TYPE = re.compile(r"\.v([248])\b")
 _ALIGNMENT = re.compile(r"\.align\s+(\d+)")
-_REGISTERS = re.compile(r"\.reg\s+\.(\w+)\s+(.*)$", re.S)
+_REGISTERS = re.compile(r"\.reg\s*\.(\w+)\s+(.*)$", re.S)
 _REGISTER_RANGE = re.compile(rf"({NAME})<(\d+)>")
 _INSTRUCTION = re.compile(rf"(?:@(!?)\s*({NAME})\s+)?([a-z][\w.:]*)\s*(.*)$", re.S)
 _ADDRESS = re.compile(rf"\[\s*({NAME}|-?\w+)\s*(?:([+-])\s*(-?\w+))?\s*\]$")

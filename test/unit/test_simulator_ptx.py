@@ -58,6 +58,22 @@ def test_comments_and_scopes():
     assert (out == 5 + 16 + 8 + 1 + 8).all()
 
 
+def test_declarations_without_a_space():
+    # As cuda_fp16.h writes them: untyped registers that hold floats, and no space before the type.
+    out = run("""
+  {.reg.b32         f, ULP;
+ .reg.b16         r;
+  mov.b32         f, 0x40000000U;
+  mov.b32         ULP, 0x33800000U;
+  fma.rn.f32      f,f,ULP,f;
+  cvt.rn.f16.f32      r,f;
+  mov.b16         %rs1,r;
+}
+  cvt.u32.u16 %r1, %rs1;
+""")
+    assert (out == 0x4000).all()
+
+
 def test_labels_belong_to_scopes():
     out = run("""
   mov.u32 %r1, 0;
