@@ -79,8 +79,17 @@ def span_of(type: MemRefType) -> int:
     return 1 + sum((extent - 1) * stride for extent, stride in zip(shape, strides_of(type), strict=True))
 
 
-def slab_type(element: Attribute, shape: Sequence[int], pad: int = 0) -> MemRefType:
-    """A shared slab whose rows are `pad` elements longer than they need be."""
+def slab_type(element: Attribute, shape: Sequence[int], pad: int = 0, swizzle: int = 0) -> MemRefType:
+    """A shared slab whose rows are `pad` elements longer than they need be, or whose units of `swizzle` elements are
+    permuted in each row.
+
+    Raises `ValueError` when the rows are no power of two of units.
+    """
+    if swizzle and shape:
+        chunks = shape[-1] // swizzle
+        if chunks * swizzle != shape[-1] or chunks & (chunks - 1):
+            raise ValueError(f"rows of {shape[-1]} elements are no power of two of units of {swizzle}")
+        return MemRefType(element, shape, SwizzleAttr(swizzle, chunks), SHARED)
     if not pad or len(shape) < 2:
         return MemRefType(element, shape, memory_space=SHARED)
     row = shape[-1] + pad

@@ -12,7 +12,8 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from .axes import AxisKind, parse_axis_kind, verify_axis_name
+from .atoms import ATOMS, COLUMN_LANES, ROW_LANES
+from .axes import THREAD_KINDS, AxisKind, parse_axis_kind, verify_axis_name
 
 _BUFFER_NAME = re.compile(r"[0-9]+|[A-Za-z$._-][A-Za-z0-9$._-]*")
 
@@ -35,12 +36,14 @@ class Staging:
     buffers: slabs held at once; with more than one, the next is copied while one is used.
     asynchronous: copied by cp.async.
     pad: elements added to each row of a slab, so that rows begin in different banks.
+    swizzle: elements of the units that are permuted in each row of a slab (`#tile.swizzle`) instead; 0 for none.
     """
 
     buffer: str
     buffers: int = 1
     asynchronous: bool = False
     pad: int = 0
+    swizzle: int = 0
 
     def __str__(self) -> str:
         parts = [f"%{self.buffer}"]
@@ -50,7 +53,19 @@ class Staging:
             parts.append("async")
         if self.pad:
             parts.append(f"pad {self.pad}")
+        if self.swizzle:
+            parts.append(f"swizzle {self.swizzle}")
         return " ".join(parts)
+
+
+@dataclass(frozen=True)
+class MatrixFactors:
+    """The axes whose innermost factors are one matrix instruction: the rows and columns of C, and what is reduced."""
+
+    atom: str
+    row: str
+    column: str
+    reduced: str
 
 
 @dataclass(frozen=True)
@@ -62,6 +77,10 @@ class Schedule:
     above the axis's extent makes the axis ragged: the rest is masked. Threads are numbered over all warp, thread and
     lane
     factors in the order in which they stand here, the last the fastest; blocks likewise over block factors.
+
+    `i = … * 16 mma, j = … * 8 mma, k = … * 16 mma` are the rows, the columns and the reduced axis of one matrix
+    instruction: the last is the reduced one. A warp's lanes are spread over its accumulators, as the innermost digit of
+    the threads' number.
     """
 
     axes: tuple[tuple[str, tuple[Factor, ...]], ...]
@@ -79,6 +98,45 @@ class Schedule:
             for place, factor in enumerate(factors)
             if factor.kind in kinds
         ]
+
+    @property
+    def matrix(self) -> MatrixFactors | None:
+        """The axes that matrix instructions go over; None without them, or when they are none of any instruction."""
+        factors = self.of_kinds((AxisKind.MMA,))
+        if len({axis for axis, _, _ in factors}) != 3 or len(factors) != 3:
+            return None
+        (first, _, f), (second, _, s), (reduced, _, r) = factors
+        for name, atom in ATOMS.items():
+            if r.extent == atom.k and (f.extent, s.extent) == (atom.m, atom.n):
+                return MatrixFactors(name, first, second, reduced)
+            if r.extent == atom.k and (f.extent, s.extent) == (atom.n, atom.m):
+                return MatrixFactors(name, second, first, reduced)
+        return None
+
+    def spread(self) -> Schedule:
+        """The schedule with the rows and columns of a matrix instruction as the lanes and registers of C."""
+        matrix = self.matrix
+        if matrix is None:
+            return self
+        parts = {
+            matrix.row: (Factor(2, AxisKind.REGISTER), Factor(ROW_LANES, AxisKind.LANE)),
+            matrix.column: (Factor(COLUMN_LANES, AxisKind.LANE), Factor(2, AxisKind.REGISTER)),
+        }
+        axes: list[tuple[str, tuple[Factor, ...]]] = []
+        for axis, factors in self.axes:
+            spread: list[Factor] = []
+            for factor in factors:
+                spread += parts[axis] if axis in parts and factor.kind is AxisKind.MMA else (factor,)
+            axes.append((axis, tuple(spread)))
+        return Schedule(tuple(axes), self.stage)
+
+    def threads(self) -> list[tuple[str, Factor]]:
+        """(axis, factor) of the threads of a block in the order in which they are numbered, the last the fastest."""
+        threads = [(axis, factor) for axis, _, factor in self.of_kinds(THREAD_KINDS)]
+        if (matrix := self.matrix) is not None:
+            threads.append((matrix.row, Factor(ROW_LANES, AxisKind.LANE)))
+            threads.append((matrix.column, Factor(COLUMN_LANES, AxisKind.LANE)))
+        return threads
 
     def __str__(self) -> str:
         parts = [f"{axis} = {' * '.join(map(str, factors))}" for axis, factors in self.axes]
@@ -114,8 +172,10 @@ class ScheduleAttr(Data[Schedule]):
         for staging in self.data.stage:
             if _BUFFER_NAME.fullmatch(staging.buffer) is None:
                 raise VerifyException(f"{staging.buffer!r} is no name of a buffer")
-            if staging.buffers < 1 or staging.pad < 0:
-                raise VerifyException(f"%{staging.buffer}: buffers is at least 1 and pad not negative")
+            if staging.buffers < 1 or staging.pad < 0 or staging.swizzle < 0:
+                raise VerifyException(f"%{staging.buffer}: buffers is at least 1, pad and swizzle are not negative")
+            if staging.pad and staging.swizzle:
+                raise VerifyException(f"%{staging.buffer}: rows are padded or swizzled, not both")
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> Schedule:
@@ -150,7 +210,8 @@ def _parse_staging(parser: AttrParser) -> Staging:
     buffers = parser.parse_integer() if parser.parse_optional_keyword("buffers") else 1
     asynchronous = parser.parse_optional_keyword("async") is not None
     pad = parser.parse_integer() if parser.parse_optional_keyword("pad") else 0
-    return Staging(buffer, buffers, asynchronous, pad)
+    swizzle = parser.parse_integer() if parser.parse_optional_keyword("swizzle") else 0
+    return Staging(buffer, buffers, asynchronous, pad, swizzle)
 
 
 def _parse_buffer_name(parser: AttrParser) -> str:

@@ -25,6 +25,7 @@ from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from .atoms import ATOMS, Atom, fragment_rank
 from .axes import THREAD_KINDS, AxisAttr, AxisKind
 from .layouts import SwizzleAttr, memory_space
 from .schedule import ScheduleAttr
@@ -44,11 +45,8 @@ from .syntax import (
     print_types,
     segment_sizes,
 )
-from .types import element_count, element_of, index, is_memref, shape_of, with_element
+from .types import byte_width, element_count, element_of, index, is_memref, shape_of, with_element
 from .uop.ranges import CombineOver, verify_access
-
-ATOMS: dict[str, tuple[int, int, int]] = {"m16n8k16": (8, 4, 4), "m16n8k8": (4, 2, 4)}
-"""Matrix instruction → registers of a lane that hold A, B and C, in elements."""
 
 
 @irdl_op_definition
@@ -148,6 +146,10 @@ class ReadOp(IRDLOperation):
     indices: `index` or vectors of it; their shapes broadcast together to that of the result.
     mask: bools of the result's shape; 0 (or false) where false.
     vector: that many elements along the last dimension lie side by side and are moved at once.
+    ldmatrix: what the lanes of a warp read are 8×8 matrices whose rows lie in shared memory as runs of 8 elements, and
+      the warp loads them at once. A lane reads, along the last dimension, 2 neighbours of a row: those of matrix row
+      `lane ÷ 4`, from `2 · (lane mod 4)` on; with `trans`, of the transposed matrix. A matrix for each place of the
+      other dimensions.
     """
 
     name = "tile.read"
@@ -156,6 +158,8 @@ class ReadOp(IRDLOperation):
     indices = var_operand_def()
     mask = opt_operand_def()
     vector = opt_prop_def(IntegerAttr)
+    ldmatrix = opt_prop_def(UnitAttr)
+    transposed = opt_prop_def(UnitAttr, prop_name="trans")
     result = result_def()
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
@@ -168,17 +172,36 @@ class ReadOp(IRDLOperation):
         type: Attribute,
         mask: SSAValue | None = None,
         vector: int | None = None,
+        ldmatrix: bool = False,
+        transposed: bool = False,
     ) -> ReadOp:
         masks = () if mask is None else (mask,)
         properties: dict[str, Attribute] = {"operandSegmentSizes": segment_sizes(1, len(indices), len(masks))}
         if vector is not None:
             properties["vector"] = number(vector)
+        if ldmatrix:
+            properties["ldmatrix"] = UnitAttr()
+        if transposed:
+            properties["trans"] = UnitAttr()
         return ReadOp.create(operands=(buffer, *indices, *masks), result_types=(type,), properties=properties)
 
     def verify_(self) -> None:
         verify_tile_access(self, self.buffer, self.indices, self.mask, self.result.type)
         if broadcast_shape([shape_of(i.type) for i in self.indices]) != shape_of(self.result.type):
             raise VerifyException(f"the shapes of the indices do not broadcast to that of {self.result.type}")
+        if self.transposed is not None and self.ldmatrix is None:
+            raise VerifyException("only matrices are read transposed: `ldmatrix trans`")
+        if self.ldmatrix is not None:
+            self._verify_matrices()
+
+    def _verify_matrices(self) -> None:
+        type = self.result.type
+        if memory_space(self.buffer.type) != "shared" or byte_width(element_of(type)) != 2:
+            raise VerifyException('ldmatrix reads 16-bit elements of a buffer in "shared"')
+        if self.mask is not None or self.vector is not None:
+            raise VerifyException("ldmatrix reads all elements of a matrix, by itself: it has no mask and no width")
+        if shape_of(type)[-1:] != (2,):
+            raise VerifyException(f"a lane reads 2 elements of each matrix along the last dimension, not {type}")
 
     @classmethod
     def parse(cls, parser: Parser) -> ReadOp:
@@ -186,6 +209,8 @@ class ReadOp(IRDLOperation):
         buffer, indices = parse_access(parser)
         mask = parse_mask(parser)
         vector = parser.parse_integer() if parser.parse_optional_keyword("vector") else None
+        ldmatrix = parser.parse_optional_keyword("ldmatrix") is not None
+        transposed = parser.parse_optional_keyword("trans") is not None
         attributes = parse_attributes(parser)
         parser.parse_punctuation(":")
         type = parser.parse_type()
@@ -198,6 +223,8 @@ class ReadOp(IRDLOperation):
             result,
             None if mask is None else parser.resolve_operand(mask, with_element(result, i1)),
             vector,
+            ldmatrix,
+            transposed,
         )
         op.attributes.update(attributes)
         return op
@@ -208,6 +235,10 @@ class ReadOp(IRDLOperation):
         print_mask(printer, self.mask)
         if self.vector is not None:
             printer.print_string(f" vector {self.vector.value.data}")
+        if self.ldmatrix is not None:
+            printer.print_string(" ldmatrix")
+        if self.transposed is not None:
+            printer.print_string(" trans")
         print_attributes(printer, self)
         printer.print_string(" : ")
         printer.print_attribute(self.buffer.type)
@@ -415,7 +446,7 @@ class MatrixOp(IRDLOperation):
         allowed = [("f32", "f32", "f32")] if atom == "m16n8k8" else [("f16", "f16", "f32"), ("bf16", "bf16", "f32")]
         if (a, b, c) not in allowed:
             raise VerifyException(f"{atom} does not multiply {a} by {b} into {c}")
-        for type, registers in zip(types, ATOMS[atom], strict=True):
+        for type, registers in zip(types, ATOMS[atom].registers, strict=True):
             count = element_count(shape_of(type))
             if count == 0 or count % registers:
                 raise VerifyException(f"{type} is no whole number of fragments of {registers} elements")
@@ -452,13 +483,36 @@ class MmaOp(MatrixOp):
     """D = C + A · B on tensor cores: `tile.mma m16n8k16 %acc, %a, %b : vector<2x2x2xf32>, vector<2x2x2xf16>,
     vector<2x2x2xf16>`.
 
-    The vectors hold what one lane holds, in the register order of the instruction; leading dimensions repeat it over
-    a larger tile: A has rows of instructions, B columns, the accumulator both or either.
+    The last dimensions of each vector are the fragment that one lane holds, in the register order of the instruction
+    (`atoms.py`); the dimensions in front repeat it over a larger tile: A has rows of instructions, B columns, the
+    accumulator both. Lanes are numbered over the kernel's lane axes.
     """
 
     name = "tile.mma"
 
     traits = traits_def(Pure())
+
+    @property
+    def instruction(self) -> Atom:
+        return ATOMS[self.atom.data]
+
+    @property
+    def fragment_ranks(self) -> tuple[int, int, int]:
+        """How many dimensions of the accumulator, of A and of B are the fragment."""
+        a, b, c = self.instruction.registers
+        ranks = [fragment_rank(shape_of(x.type), n) for x, n in zip(self.operands, (c, a, b), strict=True)]
+        if None in ranks:
+            raise VerifyException("the last dimensions of an operand are not the fragment of a lane")
+        return ranks[0] or 0, ranks[1] or 0, ranks[2] or 0
+
+    def verify_(self) -> None:
+        super().verify_()
+        shapes = [shape_of(x.type)[:-rank] for x, rank in zip(self.operands, self.fragment_ranks, strict=True)]
+        if broadcast_shape(shapes[1:]) != shapes[0]:
+            raise VerifyException(
+                f"instructions repeat over {list(shapes[1])} in A and {list(shapes[2])} in B, but over "
+                f"{list(shapes[0])} in the accumulator"
+            )
 
 
 Tile = Dialect("tile", [AxisOp, ReadOp, WriteOp, StageOp, ReduceAcrossOp, MmaOp], [ScheduleAttr, SwizzleAttr])

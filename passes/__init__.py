@@ -15,6 +15,7 @@ PASSES: dict[str, tuple[str, str]] = {
     "gpu-kernel-check": ("gpu_kernel", "GPUKernelCheckPass"),
     "gpu-kernel-strength-reduce": ("gpu_kernel", "GPUKernelStrengthReducePass"),
     "tile-drop-masks": ("tile", "TileDropMasksPass"),
+    "tile-mma": ("tile", "TileMmaPass"),
     "tile-stage": ("tile", "TileStagePass"),
     "tile-vectorize": ("tile", "TileVectorizePass"),
     "uop-expand-scatter": ("uop", "UOpExpandScatterPass"),

@@ -11,8 +11,9 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from ..atoms import ATOMS
 from ..syntax import parse_attributes, print_attributes, print_operands
-from ..tile import ATOMS, MatrixOp
+from ..tile import MatrixOp
 from ..types import index, is_element_type, shape_of
 
 
@@ -80,6 +81,7 @@ class MmaOp(MatrixOp):
 
     def verify_(self) -> None:
         super().verify_()
-        for type, count in zip((self.a.type, self.b.type, self.accumulator.type), ATOMS[self.atom.data], strict=True):
+        types = self.a.type, self.b.type, self.accumulator.type
+        for type, count in zip(types, ATOMS[self.atom.data].registers, strict=True):
             if shape_of(type) != (count,):
                 raise VerifyException(f"a lane holds {count} elements of this operand, not {type}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import prod
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp, VectorType
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
@@ -16,7 +16,8 @@ from ...dialects.loop import ForOp, ReduceOp, ScanOp, YieldOp
 from ...dialects.monoids import MonoidAttr
 from ...dialects.schedule import Factor, Schedule
 from ...dialects.tile import AxisOp, ReadOp, ReduceAcrossOp, Tile, WriteOp, broadcast_shape
-from ...dialects.types import element_of, index, shape_of
+from ...dialects.traversal import ops_inside
+from ...dialects.types import element_of, index, shape_of, with_shape
 from ...dialects.uop import KernelOp, LoadOp, StoreOp
 from ..tile.tile_builder import TileBuilder, joined_shape
 from .schedule_checks import axis_extents, check_schedule
@@ -31,6 +32,10 @@ class ConvertLoopToTilePass(ModulePass):
     scalar, or a vector where the axis has register factors. Every vector has one dimension for each register
     factor of the schedule, in its order.
 
+    The mma factors of rows and columns are the lanes and registers that a matrix instruction's accumulators lie in, 8
+    lanes and 2 registers of 16 rows and 4 lanes and 2 registers of 8 columns; these registers are the last dimensions.
+    The mma factor of the reduced axis is a loop, which tile-mma makes instructions of.
+
     - `loop.reduce`: serial factors carry the state, register factors are combined with `uop.reduce_axis`, threads
       with `tile.reduce_across`. A reduction that only reduces another of the same monoid is carried out with it.
     - `loop.scan`: the serial loops of its axis carry the state; steps behind the end of a ragged axis come last, and
@@ -40,8 +45,7 @@ class ConvertLoopToTilePass(ModulePass):
     - What does not vary with a block or thread axis is computed by all its blocks or threads, and written by the
       first.
 
-    Leaves alone: kernels that are in tile form. Refused: a kernel without schedule, a schedule that does not fit
-    it, matrix instructions.
+    Leaves alone: kernels that are in tile form. Refused: a kernel without schedule, a schedule that does not fit it.
     """
 
     name = "convert-loop-to-tile"
@@ -50,11 +54,31 @@ class ConvertLoopToTilePass(ModulePass):
         for kernel in op.ops:
             if isinstance(kernel, KernelOp) and not _is_tile_form(kernel):
                 schedule = check_schedule(kernel)
-                _Conversion(kernel, schedule, axis_extents(kernel)).run()
+                _Conversion(kernel, schedule.spread(), axis_extents(kernel), _registers(schedule)).run()
+
+
+_Register = tuple[str, int, Factor]
+"""(axis, place among its factors, factor)"""
+
+
+def _registers(schedule: Schedule) -> list[_Register]:
+    """The register factors that are the dimensions of vectors: those of an accumulator's fragment stand last."""
+    registers = [register for register in schedule.spread().of_kinds([AxisKind.REGISTER]) if register[2].extent > 1]
+    if (matrix := schedule.matrix) is not None:
+        for fragment in (matrix.row, matrix.column):
+            last = [register for register in registers if register[0] == fragment][-1]
+            registers.remove(last)
+            registers.append(last)
+    return registers
 
 
 def _is_tile_form(kernel: KernelOp) -> bool:
-    return any(isinstance(op, tuple(Tile.operations)) for op in kernel.body.walk())
+    classes = frozenset(Tile.operations)
+    return any(type(op) in classes for op in ops_inside(kernel.body))
+
+
+_LOOP_KINDS = (*SERIAL_KINDS, AxisKind.MMA)
+"""Kinds of factors that are loops in tile form."""
 
 
 @dataclass
@@ -121,6 +145,7 @@ class _Scans:
 class _Conversion:
     """The conversion of one kernel.
 
+    registers: the dimensions of vectors.
     values: value of loop form → value of tile form.
     varies: value of loop form → the axes that it varies with.
     valid: ragged axis → whether the position in its latest loop is inside; what varies with it stands in that loop.
@@ -131,6 +156,7 @@ class _Conversion:
     kernel: KernelOp
     schedule: Schedule
     extents: dict[str, int]
+    registers: Sequence[_Register]
     values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     varies: dict[SSAValue, frozenset[str]] = field(default_factory=dict[SSAValue, frozenset[str]])
     valid: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
@@ -147,11 +173,6 @@ class _Conversion:
             self.varies[argument] = frozenset()
         self.top = TileBuilder(block)
         self.top.location = self.kernel.location
-        self.registers = [
-            (axis, place, factor)
-            for axis, place, factor in self.schedule.of_kinds([AxisKind.REGISTER])
-            if factor.extent > 1
-        ]
         for axis, place, factor in self.schedule.of_kinds([AxisKind.BLOCK, *THREAD_KINDS, AxisKind.REGISTER]):
             if factor.extent > 1:
                 self.parts[axis, place] = self.axis_part(axis, place, factor)
@@ -164,7 +185,7 @@ class _Conversion:
         type: Attribute = index
         if factor.kind is AxisKind.REGISTER:
             dimension = self.registers.index((axis, place, factor))
-            type = VectorType(index, self.register_shape([dimension]))
+            type = with_shape(index, self.register_shape([dimension]))
         part = self.top.insert(AxisOp.of(axis, factor.extent, factor.kind, type)).result
         part.name_hint = factor.kind.value[0] + axis
         return part
@@ -212,7 +233,7 @@ class _Conversion:
         """An ALU op, a cast or a constant on the vectors that its operands have become."""
         operands = [self.values[operand] for operand in op.operands]
         shape = joined_shape(operands)
-        types = [VectorType(result.type, shape) if shape else result.type for result in op.results]
+        types = [with_shape(result.type, shape) for result in op.results]
         return builder.pure(type(op), [builder.fit(x, shape) for x in operands], types, op.properties).results
 
     def load(self, builder: TileBuilder, op: LoadOp) -> SSAValue:
@@ -227,7 +248,7 @@ class _Conversion:
             return builder.alu("where", mask, value, builder.constant_like(0, value))
         if shape != joined_shape(indices):
             indices[0] = builder.fit(indices[0], shape)
-        type = VectorType(element, shape) if shape else element
+        type = with_shape(element, shape)
         return self.read(builder, op.buffer, indices, type, None if mask is None else builder.fit(mask, shape))
 
     def read(
@@ -273,7 +294,7 @@ class _Conversion:
         axis, location = loop.axis.axis.data, loop.location
         factors = self.schedule.factors(axis)
         strides = [prod(inner.extent for inner in factors[place + 1 :]) for place in range(len(factors))]
-        serial = [place for place, f in enumerate(factors) if f.kind in SERIAL_KINDS and f.extent > 1]
+        serial = [place for place, f in enumerate(factors) if f.kind in _LOOP_KINDS and f.extent > 1]
 
         # The part of the position that no loop changes stands at the top, that of a loop in its body, registers last.
         builder, position = self.top, None

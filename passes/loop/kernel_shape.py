@@ -48,11 +48,13 @@ class Access:
 class KernelShape:
     """The axes and accesses of one kernel.
 
+    kernel: in loop form.
     extents: axis → extent, in the order of the text, outermost first.
     parallel: axes of the outputs. reduced: axes that a reduction goes over; an axis may be both (softmax).
     scanned: axes that a scan goes over; they are parallel, too.
     """
 
+    kernel: KernelOp
     extents: dict[str, int] = field(default_factory=dict[str, int])
     parallel: list[str] = field(default_factory=list[str])
     reduced: list[str] = field(default_factory=list[str])
@@ -80,7 +82,7 @@ class KernelShape:
 
 def shape_of_kernel(kernel: KernelOp) -> KernelShape:
     """Axes and accesses of a kernel in loop form."""
-    shape = KernelShape()
+    shape = KernelShape(kernel)
     axis_of: dict[SSAValue, str] = {}
     forms: dict[SSAValue, dict[str, int] | None] = {}
     depends: dict[SSAValue, frozenset[str]] = {}

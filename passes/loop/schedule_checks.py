@@ -6,12 +6,14 @@ from math import prod
 
 from xdsl.ir import Operation
 
-from ...dialects.axes import SERIAL_KINDS, THREAD_KINDS, WARP, AxisKind
+from ...dialects.atoms import ATOMS
+from ...dialects.axes import SERIAL_KINDS, WARP, AxisKind
 from ...dialects.loop import ForOp, ReduceOp, ScanOp, YieldOp
 from ...dialects.schedule import Schedule
 from ...dialects.traversal import ops_inside
 from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, KernelOp, LoadOp, StoreOp
 from ...rewriting.diagnostics import PassError
+from .matrix_products import MATRIX_ATOM, why_no_matrix
 
 MAX_THREADS = 1024
 """Threads of one block, on every architecture since 2010."""
@@ -80,6 +82,8 @@ def check_schedule(kernel: KernelOp) -> Schedule:
         for op in loop.body.block.ops:
             if isinstance(op, ScanOp):
                 _check_scan(schedule, op)
+    if schedule.of_kinds((AxisKind.MMA,)):
+        _check_matrix(schedule, kernel)
     _check_threads(schedule, kernel)
     return schedule
 
@@ -98,8 +102,6 @@ def _check_axis(schedule: Schedule, loop: ForOp | ReduceOp, axis: str, extent: i
             f"enlarge one of them: the product of a schedule's factors is at least the extent ({extent})",
         )
     for factor in factors:
-        if factor.kind is AxisKind.MMA:
-            raise PassError(f"axis {axis} is bound to `{factor}`, and matrix instructions are not lowered yet", loop)
         if factor.kind is AxisKind.BLOCK and factor.extent > 1 and isinstance(loop, ReduceOp):
             raise PassError(
                 f"axis {axis} is reduced and bound to `{factor}`, but blocks do not combine their values",
@@ -125,8 +127,38 @@ def _check_scan(schedule: Schedule, op: ScanOp) -> None:
             )
 
 
+def _check_matrix(schedule: Schedule, kernel: KernelOp) -> None:
+    """The mma factors are those of one instruction, and the kernel has the product that it computes."""
+    matrix = schedule.matrix
+    if matrix is None:
+        found = ", ".join(f"{axis} = {factor}" for axis, _, factor in schedule.of_kinds((AxisKind.MMA,)))
+        shapes = " or ".join(f"{atom.m}, {atom.n} and {atom.k} ({name})" for name, atom in ATOMS.items())
+        raise PassError(
+            f"the mma factors {found} are those of no matrix instruction",
+            kernel,
+            f"three axes have one each, {shapes}: rows, columns and, last, the reduced axis",
+        )
+    for axis, place, factor in schedule.of_kinds((AxisKind.MMA,)):
+        if place != len(schedule.factors(axis)) - 1:
+            raise PassError(
+                f"axis {axis} has factors behind `{factor}`: one instruction computes neighbours",
+                kernel,
+                "an mma factor is the innermost of its axis",
+            )
+    reason = why_no_matrix(kernel, matrix.row, matrix.column, matrix.reduced)
+    if reason is None and matrix.atom != MATRIX_ATOM:
+        reason = f"products of 16-bit floats are computed by {MATRIX_ATOM}"
+    if reason is not None:
+        raise PassError(
+            f"the schedule asks for {matrix.atom} over rows {matrix.row}, columns {matrix.column} and "
+            f"{matrix.reduced}: {reason}",
+            kernel,
+            "bind these axes to loop, thread and register factors instead",
+        )
+
+
 def _check_threads(schedule: Schedule, kernel: Operation) -> None:
-    threads = [(axis, factor) for axis, _, factor in schedule.of_kinds(THREAD_KINDS)]
+    threads = schedule.threads()
     count = prod(factor.extent for _, factor in threads)
     if count > MAX_THREADS:
         raise PassError(f"the schedule has {count} threads in a block; at most {MAX_THREADS} fit", kernel)

@@ -6,6 +6,7 @@ from math import prod
 
 from ...dialects.axes import AxisKind
 from .kernel_shape import KernelShape
+from .matrix_rule import matrix_schedule
 from .product_rule import product_axes, product_schedule
 from .schedule_parts import BLOCK_THREADS, Axes, Choice, ceil_div, factors_of, power_of_two_above, schedule_of
 
@@ -27,7 +28,11 @@ def choose(shape: KernelShape) -> Choice:
         return _elementwise(shape)
     product = product_axes(shape)
     if product is not None:
-        return product_schedule(shape, *product)
+        choice = matrix_schedule(shape, *product)
+        if isinstance(choice, Choice):
+            return choice
+        plain = product_schedule(shape, *product)
+        return Choice(plain.schedule, f"{plain.reason}; without matrix instructions: {choice}")
     if _walks_windows(shape):
         return _window_reduction(shape)
     contiguous = _contiguous_axis(shape)

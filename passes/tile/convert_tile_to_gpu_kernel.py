@@ -13,6 +13,7 @@ from xdsl.passes import ModulePass
 from ...dialects import gpu_kernel
 from ...dialects.loop import ForOp, YieldOp
 from ...dialects.tile import AxisOp, MmaOp, ReadOp, ReduceAcrossOp, StageOp, WriteOp
+from ...dialects.traversal import ops_inside
 from ...dialects.types import element_count, is_memref, shape_of
 from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, ExpandOp, KernelOp, LaunchOp, ReduceAxisOp
 from ...rewriting.dead import erase_unused
@@ -25,6 +26,7 @@ from .lower.grid import Grid
 from .lower.indices import Indices
 from .lower.loops import lower_loop
 from .lower.lowering import Lowering, flat_type
+from .lower.matrices import lower_matrix_read, lower_mma
 from .lower.reductions import lower_reduce_across, lower_reduce_axis, uses_shared_memory
 from .lower.scopes import Scope
 from .lower.stages import StageGroup
@@ -45,7 +47,9 @@ class ConvertTileToGPUKernelPass(ModulePass):
       nowhere else.
     - Reductions over threads become shuffles, and shared memory for what is beyond a warp.
 
-    Leaves alone: the program, kernels without a schedule. Refused: `tile.mma`, schedules that ask for more threads or
+    - Matrix products become instructions of a warp on runs of its register arrays, which are flat in such a kernel.
+
+    Leaves alone: the program, kernels without a schedule. Refused: schedules that ask for more threads or
     blocks than the architecture has, slabs that do not fit its shared memory.
 
     arch: what the kernel is for: limits of launches and memory, sizes of asynchronous copies.
@@ -61,12 +65,19 @@ class ConvertTileToGPUKernelPass(ModulePass):
             raise PassError(
                 f"{self.arch} is no known architecture", None, f"one of {', '.join(gpu_kernel.ARCHITECTURES)}"
             )
-        launches = {launch.kernel.root_reference.data: launch for launch in op.walk() if isinstance(launch, LaunchOp)}
+        launches = _launches(op)
         for kernel in list(op.ops):
             if isinstance(kernel, KernelOp) and kernel.schedule is not None:
                 lowered = _lower_kernel(kernel, arch, _output_count(kernel, launches.get(kernel.sym_name.data)))
                 op.body.block.insert_op_before(lowered, kernel)
                 op.body.block.erase_op(kernel)
+
+
+def _launches(module: ModuleOp) -> dict[str, LaunchOp]:
+    """The launches of a program's functions, by the names of their kernels."""
+    bodies = [region for op in module.ops if not isinstance(op, KernelOp) for region in op.regions]
+    launches = [op for body in bodies for op in ops_inside(body) if isinstance(op, LaunchOp)]
+    return {launch.kernel.root_reference.data: launch for launch in launches}
 
 
 def _lower_kernel(kernel: KernelOp, arch: gpu_kernel.Architecture, outputs: int) -> gpu_kernel.KernelOp:
@@ -82,7 +93,7 @@ def _lower_kernel(kernel: KernelOp, arch: gpu_kernel.Architecture, outputs: int)
     root = Scope(block)
     root.location = kernel.location
     indices = Indices(root)
-    values = Values(indices)
+    values = Values(indices, flat=any(_is_of_a_warp(op) for op in ops_inside(kernel.body)))
     grid = Grid(kernel, arch, root, indices)
     lowering = Lowering(kernel, arch, root, indices, values, grid)
     for old, new in zip(arguments, block.args, strict=True):
@@ -116,6 +127,12 @@ def _lower_kernel(kernel: KernelOp, arch: gpu_kernel.Architecture, outputs: int)
     return lowered
 
 
+def _is_of_a_warp(op: Operation) -> bool:
+    # Classes are compared: isinstance asks abstract classes.
+    cls = type(op)
+    return cls is MmaOp or (cls is ReadOp and "ldmatrix" in op.properties)
+
+
 _HELP = "run convert-loop-to-tile first"
 
 
@@ -123,7 +140,7 @@ def _output_count(kernel: KernelOp, launch: LaunchOp | None) -> int:
     """Outputs come first among the arguments: as many as a launch has results, or else those that are written."""
     if launch is not None:
         return len(launch.results)
-    written = {op.buffer for op in kernel.body.walk() if isinstance(op, WriteOp)}
+    written = {op.buffer for op in ops_inside(kernel.body) if isinstance(op, WriteOp)}
     return max((argument.index + 1 for argument in kernel.body.block.args if argument in written), default=0)
 
 
@@ -157,7 +174,7 @@ def _lower_op(lowering: Lowering, scope: Scope, op: Operation, stages: StageGrou
         case AxisOp() | ConstOp() | ExpandOp() | YieldOp():
             pass
         case ReadOp():
-            lower_read(lowering, scope, op)
+            (lower_read if op.ldmatrix is None else lower_matrix_read)(lowering, scope, op)
         case WriteOp():
             lower_write(lowering, scope, op)
         case StageOp():
@@ -170,6 +187,6 @@ def _lower_op(lowering: Lowering, scope: Scope, op: Operation, stages: StageGrou
         case ReduceAcrossOp():
             lower_reduce_across(lowering, scope, op)
         case MmaOp():
-            raise PassError("tile.mma is not lowered yet", op, "choose a schedule without mma factors")
+            lower_mma(lowering, scope, op)
         case _:
             raise PassError(f"{op.name} is no op of tile form", op, _HELP)

@@ -15,7 +15,7 @@ from ...dialects.layouts import slab_type, span_of
 from ...dialects.loop import ForOp
 from ...dialects.schedule import Staging
 from ...dialects.tile import AxisOp, ReadOp, StageOp
-from ...dialects.types import byte_width, element_of, index, shape_of
+from ...dialects.types import byte_width, element_of, shape_of
 from ...dialects.uop import KernelOp
 from ...rewriting.dead import erase_unused
 from ...rewriting.diagnostics import PassError, emit_remark
@@ -23,7 +23,7 @@ from ...rewriting.linear import LinearForm
 from ...rewriting.locations import fuse_locations
 from .accesses import accesses_of, kernels_of, replace_access
 from .linear import bounds_of, conjuncts, linear_form, negative_form
-from .tile_builder import TileBuilder
+from .places import build_form, builder_before
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,9 @@ class TileStagePass(ModulePass):
     place give its origin, the others its extents. Outside the buffer a slab is 0, so a staged read loses the
     conditions of its mask that say no more than that its index is inside the buffer; it keeps the others.
 
-    Leaves alone, with a remark: reads outside serial reductions, indices that are not linear, slabs for which
-    `shared_bytes` has no room. Leaves alone: reads of buffers that the schedule does not name.
+    Leaves alone, with a remark: reads outside serial reductions, indices that are not linear, rows that are no power
+    of two of the units that `swizzle` permutes, slabs for which `shared_bytes` has no room. Leaves alone: reads of
+    buffers that the schedule does not name.
 
     shared_bytes: what the slabs of a kernel may take; 48 KiB is what every architecture gives without asking.
     """
@@ -111,7 +112,10 @@ def _slab_of(read: ReadOp, staging: Staging) -> _Slab | str:
         reach = bounds_of(inner)
         origin.append(form - inner + LinearForm({}, reach.low))
         shape.append(reach.high - reach.low + 1)
-    type = slab_type(element_of(read.buffer.type), shape, staging.pad)
+    try:
+        type = slab_type(element_of(read.buffer.type), shape, staging.pad, staging.swizzle)
+    except ValueError as error:
+        return str(error)
     return _Slab(read.buffer, loop, tuple(origin), type)
 
 
@@ -154,10 +158,10 @@ def _insert_stage(slab: _Slab, read: ReadOp, staging: Staging) -> StageOp:
     body = slab.loop.body.block
     staged = [op for op in body.ops if isinstance(op, StageOp)]
     before = staged[-1].next_op if staged else body.first_op
-    builder = TileBuilder(body, before, _top_builder(slab.loop))
+    assert before is not None
+    builder = builder_before(before)
     builder.location = read.location
-    builder.remember(_ops_before(before))
-    origin = [_emit(builder, form, ()) for form in slab.origin]
+    origin = [build_form(builder, form, ()) for form in slab.origin]
     stage = builder.insert(StageOp.of(slab.buffer, origin, slab.type, staging.buffers, staging.asynchronous))
     stage.result.name_hint = f"{staging.buffer}_s"
     return stage
@@ -165,16 +169,13 @@ def _insert_stage(slab: _Slab, read: ReadOp, staging: Staging) -> StageOp:
 
 def _read_staged(read: ReadOp, slab: _Slab, stage: StageOp) -> None:
     """Read the slab instead of the buffer."""
-    assert read.parent is not None
     forms = [linear_form(value) for value in read.indices]
-    builder = TileBuilder(read.parent, read, _top_builder(slab.loop))
-    builder.location = read.location
-    builder.remember(_ops_before(read))
+    builder = builder_before(read)
     indices: list[SSAValue] = []
     conditions = [] if read.mask is None else conjuncts(read.mask)
     for value, form, origin, extent in zip(read.indices, forms, slab.origin, shape_of(read.buffer.type), strict=True):
         assert form is not None
-        indices.append(_emit(builder, form - origin, shape_of(value.type)))
+        indices.append(build_form(builder, form - origin, shape_of(value.type)))
         conditions = [condition for condition in conditions if not _says_inside(condition, form, extent)]
     stage.location = fuse_locations((stage.location, read.location))
     replace_access(read, buffer=stage.result, indices=indices, conditions=conditions)
@@ -187,44 +188,3 @@ def _says_inside(condition: SSAValue, index: LinearForm, extent: int) -> bool:
         return False
     above, below = form - index, form + index
     return (not above.terms and above.constant <= -extent) or (not below.terms and below.constant <= -1)
-
-
-def _top_builder(loop: ForOp) -> TileBuilder:
-    """A builder in front of the op of the kernel's body that `loop` is in."""
-    op: Operation = loop
-    while isinstance(around := op.parent_op(), ForOp):
-        op = around
-    assert op.parent is not None
-    builder = TileBuilder(op.parent, op)
-    builder.remember(_ops_before(op))
-    return builder
-
-
-def _ops_before(op: Operation | None) -> list[Operation]:
-    ops: list[Operation] = []
-    while op is not None and (op := op.prev_op) is not None:
-        ops.append(op)
-    return ops[::-1]
-
-
-def _emit(builder: TileBuilder, form: LinearForm, shape: tuple[int, ...]) -> SSAValue:
-    """Build a linear form: axes first, at the top, then loops, then registers; a value of the given shape."""
-    assert builder.parent is not None
-    place, position = builder.parent, None
-    place.location = builder.location
-    axes = [x for x in form.terms if isinstance(x.owner, AxisOp)]
-    for leaf in axes:
-        if not shape_of(leaf.type):
-            position = place.add_term(position, leaf, form.terms[leaf])
-    for leaf in form.terms:
-        if leaf not in axes:
-            place = builder
-            position = place.add_term(position, leaf, form.terms[leaf])
-    if form.constant or not form.terms:
-        constant = place.const(form.constant, index)
-        position = constant if position is None else place.alu("add", position, constant)
-    for leaf in axes:
-        if shape_of(leaf.type):
-            position = place.add_term(position, leaf, form.terms[leaf])
-    assert position is not None
-    return place.fit(position, shape)

@@ -46,10 +46,11 @@ def alu(op: AluOp, operands: Sequence[Array]) -> Array:
     count = prod(np.broadcast_shapes(*(operand.shape for operand in operands)))
     if count > MAX_ELEMENTS:
         raise NotExecutableError(f"{op.name} is computed for {count} elements at once: use smaller shapes", op)
-    return _evaluate(op.row(), element_of(op.operands[-1].type), operands)
+    return evaluate_alu(op.row(), element_of(op.operands[-1].type), operands)
 
 
-def _evaluate(row: Semantics, element: Attribute, operands: Sequence[Array]) -> Array:
+def evaluate_alu(row: Semantics, element: Attribute, operands: Sequence[Array]) -> Array:
+    """The result of an op of the semantics table on elements of one type."""
     result: Array = evaluate(np, row, element, list(operands))
     noise = current_noise()
     return result if noise is None else noise.alu(row, element, operands, result)
@@ -94,7 +95,7 @@ class _Evaluator:
     def alu(self, name: str, *operands: SSAValue) -> SSAValue:
         row, values = ALU[name], cast(Sequence[_Typed], operands)
         element = values[-1].type
-        array = _evaluate(row, element, [value.array for value in values])
+        array = evaluate_alu(row, element, [value.array for value in values])
         return cast(SSAValue, _Typed(i1 if row.compares else element, array))
 
     def constant_like(self, value: Number, like: SSAValue) -> SSAValue:

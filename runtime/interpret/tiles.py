@@ -4,19 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ...dialects.axes import THREAD_KINDS, AxisKind
+from ...dialects.atoms import COLUMN_LANES, ROW_LANES
+from ...dialects.axes import THREAD_KINDS, WARP, AxisKind
 from ...dialects.layouts import SwizzleAttr, strides_of
 from ...dialects.loop import ForOp, YieldOp
-from ...dialects.tile import AxisOp, ReadOp, ReduceAcrossOp, StageOp, WriteOp
-from ...dialects.types import element_of, shape_of
+from ...dialects.semantics import ALU
+from ...dialects.tile import AxisOp, MmaOp, ReadOp, ReduceAcrossOp, StageOp, WriteOp
+from ...dialects.types import element_of, f32, shape_of
 from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, ExpandOp, KernelOp, ReduceAxisOp
-from .arrays import Array, ExecutionError, NotExecutableError, alu, bitcast_array, cast_array, constant, fold, same_bits
+from .arrays import (
+    Array,
+    ExecutionError,
+    NotExecutableError,
+    alu,
+    bitcast_array,
+    cast_array,
+    constant,
+    evaluate_alu,
+    fold,
+    same_bits,
+)
 from .buffers import check_buffers, check_written
 
 
@@ -59,7 +72,8 @@ class _Slab:
 class _Interpreter:
     """Values are arrays with a dimension for each block and thread axis, then one for each register dimension.
 
-    A dimension of extent 1 is one along which the value does not vary; register dimensions have their extents.
+    A dimension of extent 1 is one along which the value does not vary; register dimensions have their extents. Vectors
+    of lower rank than others of the kernel have extents of 1 in front.
     """
 
     def __init__(self, kernel: KernelOp):
@@ -68,10 +82,7 @@ class _Interpreter:
         ops = list(kernel.body.walk())
         self.axes = [op for op in ops if isinstance(op, AxisOp) and op.axis.axis_kind is not AxisKind.REGISTER]
         shapes = [shape_of(result.type) for op in ops for result in op.results if not isinstance(op, StageOp)]
-        ranks = {len(shape) for shape in shapes if shape}
-        if len(ranks) > 1:
-            raise ExecutionError("the vectors of the kernel differ in rank", kernel)
-        self.rank = max(ranks, default=0)
+        self.rank = max(map(len, shapes), default=0)
         self.threads = [d for d, op in enumerate(self.axes) if op.axis.axis_kind in THREAD_KINDS]
 
     def uniform(self, array: Array) -> Array:
@@ -80,7 +91,8 @@ class _Interpreter:
 
     def registers(self, array: Array, shape: tuple[int, ...]) -> Array:
         """`array` with these extents of the register dimensions (all 1 for a scalar)."""
-        return np.broadcast_to(array, (*array.shape[: len(self.axes)], *(shape or (1,) * self.rank)))
+        extents = (1,) * (self.rank - len(shape)) + shape
+        return np.broadcast_to(array, (*array.shape[: len(self.axes)], *extents))
 
     def run(self, ops: Iterable[Operation]) -> None:
         for op in ops:
@@ -110,18 +122,78 @@ class _Interpreter:
         if isinstance(op, ReadOp):
             return [self.read(op)]
         if isinstance(op, ReduceAxisOp):
-            dimensions = [len(self.axes) + axis for axis in op.axis_list()]
+            first = len(self.axes) + self.rank - len(shape_of(op.operands[0].type))
+            dimensions = [first + axis for axis in op.axis_list()]
             return self.fold(op, operands, dimensions)
         if isinstance(op, ReduceAcrossOp):
             dimensions = [self.axes.index(axis.owner) for axis in op.over if isinstance(axis.owner, AxisOp)]
             inputs = [self.values[x] for x in op.inputs]
             return self.fold(op, [self.full(x, dimensions) for x in inputs], dimensions)
+        if isinstance(op, MmaOp):
+            return [self.mma(op)]
         raise NotExecutableError(f"{op.name} is not defined in tile form", op)
+
+    def mma(self, op: MmaOp) -> Array:
+        """The fragments of all lanes put together, multiplied and taken apart again.
+
+        Products are added in f32, one after the other: the hardware's order is not specified.
+        """
+        lanes, atom = self.lanes(op), op.instruction
+        c_rank, a_rank, b_rank = op.fragment_ranks
+        c_count, a_count, b_count = (atom.registers[place] for place in (2, 0, 1))
+        lane = np.arange(WARP)[:, None]
+        c_place = atom.place_in_c(lane, np.arange(c_count))
+        state, a, b = (
+            self.matrix(self.full(self.values[value], lanes), lanes, shape, place, rank).astype(np.float32)
+            for value, shape, place, rank in (
+                (op.accumulator, (atom.m, atom.n), c_place, c_rank),
+                (op.a, (atom.m, atom.k), atom.place_in_a(lane, np.arange(a_count)), a_rank),
+                (op.b, (atom.k, atom.n), atom.place_in_b(lane, np.arange(b_count)), b_rank),
+            )
+        )
+        for k in range(atom.k):
+            product = evaluate_alu(ALU["mul"], f32, [a[..., :, k, None], b[..., None, k, :]])
+            state = evaluate_alu(ALU["add"], f32, [state, product])
+        result = state[..., c_place[0], c_place[1]]
+        shape = shape_of(op.result.type)
+        others = len(self.axes) - len(lanes)
+        lead = (1,) * (self.rank - len(shape)) + shape[:-c_rank]
+        extents = [self.axes[d].extent for d in lanes]
+        result = result.reshape(*result.shape[:others], *lead, *extents, *shape[-c_rank:])
+        first = others + len(lead)
+        return np.moveaxis(result, range(first, first + len(lanes)), lanes)
+
+    def matrix(
+        self, array: Array, lanes: Sequence[int], shape: tuple[int, int], place: tuple[Any, Any], rank: int
+    ) -> Array:
+        """Matrices of this shape, of which lane `l` holds in register `r` the element at `place[l, r]`.
+
+        Block and thread axes but the lanes stand in front, then the dimensions of instructions, as many for each
+        operand.
+        """
+        others = len(self.axes) - len(lanes)
+        moved = np.moveaxis(array, lanes, range(others, len(self.axes)))
+        extents, registers = moved.shape[:others], moved.shape[len(self.axes) :]
+        lead = registers[:-rank]
+        moved = moved.reshape(*extents, WARP, *(1,) * (self.rank - len(lead)), *lead, -1)
+        moved = np.moveaxis(moved, others, -2)
+        matrix = np.zeros((*moved.shape[:-2], *shape), array.dtype)
+        matrix[..., place[0], place[1]] = moved
+        return matrix
+
+    def lanes(self, op: MmaOp | ReadOp) -> list[int]:
+        """The dimensions of the lanes of a warp, in the order in which they are numbered."""
+        lanes = [d for d, axis in enumerate(self.axes) if axis.axis.axis_kind is AxisKind.LANE]
+        lanes.sort(key=lambda d: -self.axes[d].extent)
+        if [self.axes[d].extent for d in lanes] != [ROW_LANES, COLUMN_LANES]:
+            raise ExecutionError(f"{op.name} needs lane axes of 8 (rows) and of 4 (columns)", op)
+        return lanes
 
     def axis(self, op: AxisOp) -> Array:
         dimensions = len(self.axes) + self.rank
         if op.axis.axis_kind is AxisKind.REGISTER:
-            dimension = len(self.axes) + max(range(self.rank), key=lambda d: shape_of(op.result.type)[d])
+            shape = shape_of(op.result.type)
+            dimension = len(self.axes) + self.rank - len(shape) + max(range(len(shape)), key=lambda d: shape[d])
         else:
             dimension = self.axes.index(op)
         shape = [op.extent if d == dimension else 1 for d in range(dimensions)]
@@ -182,6 +254,8 @@ class _Interpreter:
                 raise ExecutionError(f"{op.name} uses index {value} in dimension {dimension} of {op.buffer.type}", op)
         if op.vector is not None:
             self.check_vector(op, op.vector.value.data, indices, mask)
+        if isinstance(op, ReadOp) and op.ldmatrix is not None:
+            self.check_matrices(op, indices)
         clipped = [np.clip(i, 0, max(n - 1, 0)) for i, n in zip(indices, shape, strict=True)]
         return memory, clipped, mask
 
@@ -203,6 +277,28 @@ class _Interpreter:
             raise ExecutionError(f"{op.name} moves elements that are no aligned vector of {width}", op)
         if (active != active[..., :1]).any():
             raise ExecutionError(f"{op.name} moves a vector of {width} whose elements differ in the mask", op)
+
+    def check_matrices(self, op: ReadOp, indices: Sequence[Array]) -> None:
+        """What `ldmatrix` promises: rows of 8 elements side by side, from a multiple of 8 on, each at its own lanes."""
+        type = cast("MemRefType[Attribute]", op.buffer.type)
+        layout = type.layout
+        runs = (
+            layout.unit.data % 8 == 0
+            if isinstance(layout, SwizzleAttr)
+            else not any(stride % 8 for stride in strides_of(type)[:-1])
+        )
+        lanes = self.lanes(op)
+        full = [self.full(self.registers(index, shape_of(op.result.type)), lanes) for index in indices]
+        # (…, row lane, column lane, pair): a matrix of 8 rows and 4 pairs.
+        matrices = [np.moveaxis(index, lanes, (-3, -2)) for index in full]
+        matrices = [index.reshape(*index.shape[:-3], ROW_LANES, 2 * COLUMN_LANES) for index in matrices]
+        if op.transposed is not None:
+            matrices = [np.swapaxes(index, -1, -2) for index in matrices]
+        *outer, last = matrices
+        starts = last[..., :1]
+        in_rows = (last == starts + np.arange(8)).all() and (starts % 8 == 0).all()
+        if not runs or not in_rows or any((index != index[..., :1]).any() for index in outer):
+            raise ExecutionError(f"{op.name} reads no matrices of rows of 8 elements side by side", op)
 
     def read(self, op: ReadOp) -> Array:
         memory, indices, mask = self.access(op, shape_of(op.buffer.type))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
-from ....dialects.axes import THREAD_KINDS, AxisKind
+from ....dialects.axes import AxisKind
 from ....dialects.gpu_kernel import Architecture, BlockIdOp, ThreadIdOp
 from ....dialects.tile import AxisOp
 from ....dialects.types import index
@@ -32,25 +32,15 @@ class Digit:
 class Grid:
     """The launch of a kernel: `blocks` along x, y, z, and `threads` of a block.
 
-    Threads are numbered over all warp, thread and lane factors in the schedule's order, the last the fastest; blocks
-    over block factors. Up to three block factors become the dimensions of the grid, the last x; more become one number.
+    Threads are numbered over all warp, thread and lane factors in the schedule's order, the last the fastest, the lanes
+    of matrix instructions behind them; blocks over block factors. Up to three block factors become the dimensions of
+    the grid, the last x; more become one number.
     """
 
     def __init__(self, kernel: KernelOp, arch: Architecture, scope: Scope, indices: Indices):
         assert kernel.schedule is not None
         schedule = kernel.schedule.data
-        if unsupported := schedule.of_kinds((AxisKind.MMA,)):
-            raise PassError(
-                f"axis {unsupported[0][0]} has an mma factor, and matrix instructions are not lowered yet",
-                kernel,
-                "choose a schedule without mma factors",
-            )
-
-        def factors(kinds: Sequence[AxisKind]) -> list[tuple[str, int, AxisKind]]:
-            found = schedule.of_kinds(kinds)
-            return [(axis, factor.extent, factor.kind) for axis, _, factor in found if factor.extent > 1]
-
-        threads = factors(THREAD_KINDS)
+        threads = [(axis, factor.extent, factor.kind) for axis, factor in schedule.threads() if factor.extent > 1]
         self.threads: int = prod(extent for _, extent, _ in threads)
         if self.threads > arch.threads:
             raise PassError(
@@ -64,7 +54,8 @@ class Grid:
             thread_id.name_hint = "tid"
             self.thread = indices.leaf(thread_id, Interval.of_extent(self.threads))
         self.digits = _digits(scope, indices, threads, self.thread)
-        self.blocks, self._block_digits = _grid(kernel, arch, scope, indices, factors((AxisKind.BLOCK,)))
+        blocks = [(axis, f.extent, f.kind) for axis, _, f in schedule.of_kinds((AxisKind.BLOCK,)) if f.extent > 1]
+        self.blocks, self._block_digits = _grid(kernel, arch, scope, indices, blocks)
         self._unbound = [*self.digits, *self._block_digits]
         self._bound: dict[AxisOp, Digit] = {}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import lru_cache
+from math import prod
 
 from xdsl.dialects.builtin import IndexType, MemRefType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -28,9 +29,10 @@ Place = Sequence[LinearForm]
 
 
 @lru_cache(maxsize=1024)
-def array_type(element: Attribute, shape: tuple[int, ...]) -> MemRefType:
+def array_type(element: Attribute, shape: tuple[int, ...], flat: bool = False) -> MemRefType:
     """A register array for the elements of a tile: dimensions of extent 1 are left out."""
-    return MemRefType(element, [extent for extent in shape if extent != 1], memory_space=REGISTER)
+    extents = [extent for extent in shape if extent != 1]
+    return MemRefType(element, [prod(extents)] if flat and extents else extents, memory_space=REGISTER)
 
 
 _ELEMENTWISE = (AluOp, ConstOp, ExpandOp, CastOp, BitcastOp, AxisOp)
@@ -47,10 +49,13 @@ class Values:
     arrays: vectors kept in registers, and the state of loops, which changes.
 
     All other values are computed where they are used, for the elements that are used.
+
+    flat: arrays have one dimension: matrix instructions take runs of elements that go over several.
     """
 
-    def __init__(self, indices: Indices):
+    def __init__(self, indices: Indices, flat: bool = False):
         self.indices = indices
+        self.flat = flat
         self.known: dict[SSAValue, Value] = {}
         self.arrays: dict[SSAValue, SSAValue] = {}
         self.dimension_names: dict[int, str] = {}
@@ -104,6 +109,12 @@ class Values:
 
     def array_place(self, scope: Scope, value: SSAValue, place: Place) -> list[SSAValue]:
         """Indices of an element of `value`, or of one broadcast to where `place` is, in its array."""
+        if self.flat:
+            offset = ZERO
+            for extent, coordinate in zip(shape_of(value.type), place, strict=False):
+                if extent != 1:
+                    offset = offset * extent + coordinate
+            return [] if is_one_element(value) else [self.indices.value(scope, offset)]
         return [
             self.indices.value(scope, coordinate)
             for extent, coordinate in zip(shape_of(value.type), place, strict=False)
@@ -149,15 +160,21 @@ class Values:
 
     def array_of(self, scope: Scope, value: SSAValue, hint: str) -> SSAValue:
         """A new array with room for `value`."""
-        return self.allocate(scope, array_type(element_of(value.type), shape_of(value.type)), hint)
+        return self.allocate(scope, array_type(element_of(value.type), shape_of(value.type), self.flat), hint)
 
     @contextmanager
     def nest(self, scope: Scope, shape: Sequence[int], width: int = 1) -> Generator[tuple[Scope, Place]]:
         """Unrolled loops over the places of a register tile; the last dimension in steps of `width`."""
+        steps = [*(1 for _ in shape[:-1]), width]
+        with self.steps(scope, shape, steps[: len(shape)]) as nest:
+            yield nest
+
+    @contextmanager
+    def steps(self, scope: Scope, shape: Sequence[int], steps: Sequence[int]) -> Generator[tuple[Scope, Place]]:
+        """Unrolled loops over the places of a register tile, each dimension in its own steps."""
         place: list[LinearForm] = []
         with ExitStack() as loops:
-            for dimension, extent in enumerate(shape):
-                step = width if dimension == len(shape) - 1 else 1
+            for dimension, (extent, step) in enumerate(zip(shape, steps, strict=True)):
                 if extent == step:
                     place.append(ZERO)
                     continue

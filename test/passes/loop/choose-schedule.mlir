@@ -233,3 +233,63 @@ uop.kernel @scan_vector(%out: memref<100xf32>, %x: memref<100xf32>) {
     uop.store %1, %out[%i] : memref<100xf32>
   }
 }
+
+// -----
+
+// Products of 16-bit floats in f32: matrix instructions over slabs of 32, three at once, whose units of 16 bytes are
+// permuted.
+// CHECK: uop.kernel @product_f16({{.*}}) schedule #tile.schedule<i = 8 block * 2 warp * 2 register * 16 mma, j = 8 block * 2 warp * 4 register * 8 mma, k = 16 loop * 2 unroll * 16 mma, stage = [%a buffers 3 async swizzle 8, %b buffers 3 async swizzle 8]> {
+uop.kernel @product_f16(%out: memref<512x512xf32>, %a: memref<512x512xf16>, %b: memref<512x512xf16>) {
+  loop.for %i (i = 512 parallel) {
+    loop.for %j (j = 512 parallel) {
+      %0 = loop.reduce %k (k = 512) add : f32 {
+        %1 = uop.load %a[%i, %k] : memref<512x512xf16>
+        %2 = uop.cast %1 : f16 -> f32
+        %3 = uop.load %b[%k, %j] : memref<512x512xf16>
+        %4 = uop.cast %3 : f16 -> f32
+        %5 = uop.mul %2, %4 : f32
+        loop.yield %5 : f32
+      }
+      uop.store %0, %out[%i, %j] : memref<512x512xf32>
+    }
+  }
+}
+
+// -----
+
+// Few rows: the columns of the output are the rows of the instruction.
+// CHECK: uop.kernel @few_rows({{.*}}) schedule #tile.schedule<i = 8 mma, j = 8 block * 4 warp * 16 mma, k = 4 loop * 2 unroll * 16 mma, stage = [%b buffers 3 async swizzle 8, %a buffers 3 async swizzle 8]> {
+uop.kernel @few_rows(%out: memref<8x512xf32>, %a: memref<8x128xbf16>, %b: memref<512x128xbf16>) {
+  loop.for %i (i = 8 parallel) {
+    loop.for %j (j = 512 parallel) {
+      %0 = loop.reduce %k (k = 128) add : f32 {
+        %1 = uop.load %b[%j, %k] : memref<512x128xbf16>
+        %2 = uop.cast %1 : bf16 -> f32
+        %3 = uop.load %a[%i, %k] : memref<8x128xbf16>
+        %4 = uop.cast %3 : bf16 -> f32
+        %5 = uop.mul %2, %4 : f32
+        loop.yield %5 : f32
+      }
+      uop.store %0, %out[%i, %j] : memref<8x512xf32>
+    }
+  }
+}
+
+// -----
+
+// A sum in f16 is none that an instruction computes.
+// CHECK-NOT: mma
+// CHECK: uop.kernel @sum_of_f16
+uop.kernel @sum_of_f16(%out: memref<64x64xf16>, %a: memref<64x64xf16>, %b: memref<64x64xf16>) {
+  loop.for %i (i = 64 parallel) {
+    loop.for %j (j = 64 parallel) {
+      %0 = loop.reduce %k (k = 64) add : f16 {
+        %1 = uop.load %a[%i, %k] : memref<64x64xf16>
+        %2 = uop.load %b[%k, %j] : memref<64x64xf16>
+        %3 = uop.mul %1, %2 : f16
+        loop.yield %3 : f16
+      }
+      uop.store %0, %out[%i, %j] : memref<64x64xf16>
+    }
+  }
+}

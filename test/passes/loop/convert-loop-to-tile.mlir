@@ -51,6 +51,38 @@ uop.kernel @matmul(%out: memref<16x16xf32>, %x: memref<16x64xf32>, %w: memref<64
 
 // -----
 
+// Rows and columns of a matrix instruction: the lanes and registers of its accumulators, whose dimensions stand last;
+// the lanes are the fastest threads whatever stands behind. The reduced axis is a loop, of which tile-mma makes one.
+// CHECK-LABEL: uop.kernel @mma
+// CHECK:         %wi = tile.axis i = 2 warp : index
+// CHECK-NEXT:    %ri = tile.axis i = 2 register : vector<2x1x1x1xindex>
+// CHECK-NEXT:    %ri_1 = tile.axis i = 2 register : vector<1x1x2x1xindex>
+// CHECK-NEXT:    %li = tile.axis i = 8 lane : index
+// CHECK-NEXT:    %wj = tile.axis j = 2 warp : index
+// CHECK-NEXT:    %rj = tile.axis j = 4 register : vector<1x4x1x1xindex>
+// CHECK-NEXT:    %lj = tile.axis j = 4 lane : index
+// CHECK-NEXT:    %rj_1 = tile.axis j = 2 register : vector<1x1x1x2xindex>
+// CHECK:         loop.for %ko (k = 4 loop) carry (%acc = add : vector<2x4x2x2xf32>) {
+// CHECK:           loop.for %ki (k = 16 mma) carry (%acc_1 = add from %acc : vector<2x4x2x2xf32>) {
+uop.kernel @mma(%out: memref<64x64xf32>, %a: memref<64x64xf16>, %b: memref<64x64xf16>)
+    schedule #tile.schedule<i = 2 warp * 2 register * 16 mma, j = 2 warp * 4 register * 8 mma, k = 4 loop * 16 mma> {
+  loop.for %i (i = 64 parallel) {
+    loop.for %j (j = 64 parallel) {
+      %0 = loop.reduce %k (k = 64) add : f32 {
+        %1 = uop.load %a[%i, %k] : memref<64x64xf16>
+        %2 = uop.cast %1 : f16 -> f32
+        %3 = uop.load %b[%k, %j] : memref<64x64xf16>
+        %4 = uop.cast %3 : f16 -> f32
+        %5 = uop.mul %2, %4 : f32
+        loop.yield %5 : f32
+      }
+      uop.store %0, %out[%i, %j] : memref<64x64xf32>
+    }
+  }
+}
+
+// -----
+
 // A row in the registers of a block: no loop is left, the phases read it once. The axis is ragged: reads and writes are
 // masked, and each reduction combines its identity behind the end.
 uop.kernel @softmax(%out: memref<64x1000xf32>, %x: memref<64x1000xf32>)
@@ -336,11 +368,69 @@ uop.kernel @no_whole_warps(%out: memref<64xf32>) schedule #tile.schedule<i = 4 w
 
 // -----
 
-uop.kernel @matrix_instructions(%out: memref<64xf32>) schedule #tile.schedule<i = 4 warp * 16 mma> {
+// expected-error@+1 {{the mma factors i = 16 mma are those of no matrix instruction}}
+uop.kernel @one_mma_factor(%out: memref<64xf32>) schedule #tile.schedule<i = 4 warp * 16 mma> {
   %0 = uop.const 0.0 : f32
-  // expected-error@+1 {{axis i is bound to `16 mma`, and matrix instructions are not lowered yet}}
   loop.for %i (i = 64 parallel) {
     uop.store %0, %out[%i] : memref<64xf32>
+  }
+}
+
+// -----
+
+// expected-error@+1 {{the schedule asks for m16n8k16 over rows i, columns j and k: a factor is no 16-bit float that was cast to f32}}
+uop.kernel @mma_of_f32(%out: memref<64x64xf32>, %a: memref<64x64xf32>, %b: memref<64x64xf32>)
+    schedule #tile.schedule<i = 4 register * 16 mma, j = 8 register * 8 mma, k = 4 loop * 16 mma> {
+  loop.for %i (i = 64 parallel) {
+    loop.for %j (j = 64 parallel) {
+      %0 = loop.reduce %k (k = 64) add : f32 {
+        %1 = uop.load %a[%i, %k] : memref<64x64xf32>
+        %2 = uop.load %b[%k, %j] : memref<64x64xf32>
+        %3 = uop.mul %1, %2 : f32
+        loop.yield %3 : f32
+      }
+      uop.store %0, %out[%i, %j] : memref<64x64xf32>
+    }
+  }
+}
+
+// -----
+
+// expected-error@+1 {{axis k has factors behind `16 mma`: one instruction computes neighbours}}
+uop.kernel @mma_outside(%out: memref<64x64xf32>, %a: memref<64x64xf16>, %b: memref<64x64xf16>)
+    schedule #tile.schedule<i = 4 register * 16 mma, j = 8 register * 8 mma, k = 16 mma * 4 loop> {
+  loop.for %i (i = 64 parallel) {
+    loop.for %j (j = 64 parallel) {
+      %0 = loop.reduce %k (k = 64) add : f32 {
+        %1 = uop.load %a[%i, %k] : memref<64x64xf16>
+        %2 = uop.cast %1 : f16 -> f32
+        %3 = uop.load %b[%k, %j] : memref<64x64xf16>
+        %4 = uop.cast %3 : f16 -> f32
+        %5 = uop.mul %2, %4 : f32
+        loop.yield %5 : f32
+      }
+      uop.store %0, %out[%i, %j] : memref<64x64xf32>
+    }
+  }
+}
+
+// -----
+
+// expected-error@+1 {{the schedule asks for m16n8k8 over rows i, columns j and k: products of 16-bit floats are computed by m16n8k16}}
+uop.kernel @another_instruction(%out: memref<64x64xf32>, %a: memref<64x64xf16>, %b: memref<64x64xf16>)
+    schedule #tile.schedule<i = 4 register * 16 mma, j = 8 register * 8 mma, k = 8 loop * 8 mma> {
+  loop.for %i (i = 64 parallel) {
+    loop.for %j (j = 64 parallel) {
+      %0 = loop.reduce %k (k = 64) add : f32 {
+        %1 = uop.load %a[%i, %k] : memref<64x64xf16>
+        %2 = uop.cast %1 : f16 -> f32
+        %3 = uop.load %b[%k, %j] : memref<64x64xf16>
+        %4 = uop.cast %3 : f16 -> f32
+        %5 = uop.mul %2, %4 : f32
+        loop.yield %5 : f32
+      }
+      uop.store %0, %out[%i, %j] : memref<64x64xf32>
+    }
   }
 }
 

@@ -273,7 +273,7 @@ uop.kernel @matrix_instructions(%out: memref<8x4xf32>, %a: memref<8xf16>) schedu
   %acc = uop.expand %zero : f32 -> vector<4xf32>
   %x = uop.expand %zero16 : f16 -> vector<8xf16>
   %w = uop.expand %zero16 : f16 -> vector<4xf16>
-  // expected-error@+1 {{tile.mma is not lowered yet}}
+  // expected-error@+1 {{tile.mma is of a warp, whose lanes are 8 along rows and 4 along columns}}
   %d = tile.mma m16n8k16 %acc, %x, %w : vector<4xf32>, vector<8xf16>, vector<4xf16>
 }
 

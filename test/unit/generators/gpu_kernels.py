@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, VectorType, f32, i1, i64
 from xdsl.ir import Attribute, Region, SSAValue
 
+from uop.dialects.atoms import ATOMS
 from uop.dialects.gpu_kernel import (
     ARCHITECTURES,
     AllocOp,
@@ -29,7 +30,6 @@ from uop.dialects.gpu_kernel import (
 )
 from uop.dialects.gpu_kernel.target import VECTOR_BYTES
 from uop.dialects.layouts import REGISTER, SHARED
-from uop.dialects.tile import ATOMS
 from uop.dialects.types import ELEMENT_TYPES, byte_width, index, shape_of
 
 from .attributes import elements, memrefs, spaces
@@ -131,7 +131,7 @@ def shuffle(program: Program) -> None:
 def mma(program: Program) -> None:
     atom = program.choose(*ATOMS)
     element = f32 if atom == "m16n8k8" else ELEMENT_TYPES[program.choose("f16", "bf16")]
-    a, b, c = ATOMS[atom]
+    a, b, c = ATOMS[atom].registers
     types = [VectorType(f32, (c,)), VectorType(element, (a,)), VectorType(element, (b,))]
     program.add(MmaOp.of(atom, *program.values(types)))
 

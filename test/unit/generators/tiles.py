@@ -6,9 +6,10 @@ from hypothesis import strategies as st
 from xdsl.dialects.builtin import MemRefType, VectorType, i1
 from xdsl.ir import Attribute, Region, SSAValue
 
+from uop.dialects.atoms import ATOMS
 from uop.dialects.axes import THREAD_KINDS, AxisKind
 from uop.dialects.layouts import SHARED
-from uop.dialects.tile import ATOMS, AxisOp, MmaOp, ReadOp, ReduceAcrossOp, StageOp, WriteOp
+from uop.dialects.tile import AxisOp, MmaOp, ReadOp, ReduceAcrossOp, StageOp, WriteOp
 from uop.dialects.types import ELEMENT_TYPES, index, with_element
 from uop.dialects.uop import KernelOp
 
@@ -99,7 +100,7 @@ def reduce_across(program: Program) -> None:
 def mma(program: Program) -> None:
     atom = program.choose(*ATOMS)
     element = ELEMENT_TYPES["f32"] if atom == "m16n8k8" else ELEMENT_TYPES[program.choose("f16", "bf16")]
-    a, b, c = ATOMS[atom]
+    a, b, c = ATOMS[atom].registers
     repeat = program.choose((), (2,), (1, 3))
     operands = program.values(
         [

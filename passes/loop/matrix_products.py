@@ -1,0 +1,80 @@
+"""Which reductions of loop form matrix instructions compute."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import bf16, f16, f32
+from xdsl.ir import Block, Operation, SSAValue
+
+from ...dialects.loop import ForOp, ReduceOp
+from ...dialects.types import type_name
+from ...dialects.uop import CastOp, KernelOp, MulOp
+
+MATRIX_ATOM = "m16n8k16"
+"""The instruction for products of 16-bit floats, which f32 holds exactly."""
+
+
+def why_no_matrix(kernel: KernelOp, row: str, column: str, reduced: str) -> str | None:
+    """Why a kernel in loop form has no product over these axes that a matrix instruction computes; None if it has one.
+
+    It is a sum in f32, along `reduced`, of a · b: two f16 or two bf16, cast to f32, of which one varies with the row
+    but not with the column, and the other the other way round.
+    """
+    loops: dict[str, list[ForOp | ReduceOp]] = {}
+    for op in kernel.body.walk():
+        if isinstance(op, ForOp | ReduceOp):
+            loops.setdefault(op.axis.axis.data, []).append(op)
+    for axis in (row, column):
+        if any(not isinstance(loop, ForOp) for loop in loops.get(axis, [])):
+            return f"axis {axis} is reduced, too"
+    if len(loops.get(reduced, [])) != 1:
+        return f"several loops go over axis {reduced}"
+    (reduction,) = loops[reduced]
+    if not isinstance(reduction, ReduceOp):
+        return f"nothing is summed along {reduced}"
+    if reduction.monoid.data != "add" or [x.type for x in reduction.results] != [f32]:
+        return f"along {reduced} there is no sum of f32"
+    return _why_no_product(reduction, row, column)
+
+
+def _why_no_product(reduction: ReduceOp, row: str, column: str) -> str | None:
+    product = reduction.yielded[0].owner
+    if not isinstance(product, MulOp) or product.parent_op() is not reduction:
+        return "the elements of the sum are no products"
+    types: list[str] = []
+    for factor in product.operands:
+        if not isinstance(factor.owner, CastOp) or factor.owner.input.type not in (f16, bf16):
+            return "a factor is no 16-bit float that was cast to f32"
+        types.append(type_name(factor.owner.input.type))
+    if types[0] != types[1]:
+        return f"the factors are {types[0]} and {types[1]}"
+    depends = [_axes(factor) for factor in product.operands]
+    if {row, column} <= depends[0] or {row, column} <= depends[1]:
+        return f"a factor varies with both {row} and {column}"
+    if [row in axes for axes in depends].count(True) != 1 or [column in axes for axes in depends].count(True) != 1:
+        return f"both factors, or none, vary with {row} or {column}"
+    return None
+
+
+def _axes(value: SSAValue) -> set[str]:
+    """The axes that a value depends on."""
+    axes: set[str] = set()
+    stack, seen = [value], {value}
+    while stack:
+        owner = stack.pop().owner
+        if isinstance(owner, Block):
+            loop = owner.parent_op()
+            if isinstance(loop, ForOp | ReduceOp):
+                axes.add(loop.axis.axis.data)
+            continue
+        operands: list[SSAValue] = list(owner.operands)
+        for inner in _bodies(owner):
+            operands += inner.operands
+        for operand in operands:
+            if operand not in seen:
+                seen.add(operand)
+                stack.append(operand)
+    return axes
+
+
+def _bodies(op: Operation) -> list[Operation]:
+    return [inner for region in op.regions for inner in region.walk()]

@@ -1,0 +1,152 @@
+"""The schedule of products of 16-bit floats: matrix instructions over staged slabs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from ...dialects.atoms import ATOMS
+from ...dialects.axes import AxisKind
+from ...dialects.schedule import Factor, Staging
+from .kernel_shape import Access, KernelShape
+from .matrix_products import MATRIX_ATOM, why_no_matrix
+from .schedule_parts import Axes, Choice, ceil_div, power_of_two_above, schedule_of
+
+SHARED_BYTES = 48 * 1024
+"""Shared memory that a kernel gets without asking."""
+
+WARPS = 4
+"""Warps of a block."""
+
+DEPTH = 32
+"""Elements of the reduced axis that a slab holds: rows of 64 bytes."""
+
+SLABS = 3
+"""Slabs of one operand that are held at once: one is used while two are on their way."""
+
+SWIZZLE = 8
+"""Elements of 16 bytes, which ldmatrix and asynchronous copies move at once."""
+
+FEW_BLOCKS = 64
+"""Blocks below which a smaller tile, which makes four times as many, is the faster one: about half of the
+multiprocessors of a large GPU (a model's estimate, not measured)."""
+
+
+@dataclass(frozen=True)
+class _Side:
+    """The rows or the columns of a block's tile: `registers` instructions of `atom` elements in each of its warps."""
+
+    extent: int
+    atom: int
+    tile: int
+    warps: int
+
+    @property
+    def blocks(self) -> int:
+        return ceil_div(self.extent, self.tile)
+
+    def factors(self) -> list[Factor]:
+        outer = (
+            (self.blocks, AxisKind.BLOCK),
+            (self.warps, AxisKind.WARP),
+            (self.tile // (self.warps * self.atom), AxisKind.REGISTER),
+        )
+        return [*(Factor(n, kind) for n, kind in outer if n > 1), Factor(self.atom, AxisKind.MMA)]
+
+
+def matrix_schedule(shape: KernelShape, row: str, column: str, reduced: str) -> Choice | str:
+    """A tile of the output a block, of which each warp computes a part by matrix instructions; or why not.
+
+    Slabs of the operands are copied ahead, and lie in shared memory in units of 16 bytes permuted so that neither the
+    copies nor the reads of matrices have bank conflicts.
+    """
+    reasons: list[str] = []
+    for rows, columns in ((row, column), (column, row)):
+        reason = _why_not(shape, rows, columns, reduced)
+        if reason is None:
+            return _schedule(shape, rows, columns, reduced)
+        reasons.append(reason)
+    return reasons[0]
+
+
+def _why_not(shape: KernelShape, row: str, column: str, reduced: str) -> str | None:
+    if reason := why_no_matrix(shape.kernel, row, column, reduced):
+        return reason
+    if len(shape.reduced) > 1 or shape.scanned:
+        return "the kernel reduces, or scans, along further axes"
+    atom = ATOMS[MATRIX_ATOM]
+    for axis, least in ((row, atom.m), (column, atom.n), (reduced, atom.k)):
+        if shape.extents[axis] < least:
+            return f"axis {axis} has {shape.extents[axis]} elements, an instruction {least}"
+    tiled = {row, column, reduced}
+    for access in _operands(shape, reduced):
+        for index in access.indices:
+            along = {} if index is None else {axis: step for axis, step in index.items() if axis in tiled}
+            if index is None or len(along) > 1 or any(step != 1 for step in along.values()):
+                return f"%{access.buffer} is not read in boxes"
+    return None
+
+
+def _operands(shape: KernelShape, reduced: str) -> list[Access]:
+    return [access for access in shape.loads if reduced in access.axes]
+
+
+def _sides(shape: KernelShape, row: str, column: str, largest: int) -> tuple[_Side, _Side]:
+    """The tile of a block, at most so long and wide, and its warps: in squares where they can be."""
+    atom = ATOMS[MATRIX_ATOM]
+    m, n = shape.extents[row], shape.extents[column]
+    rows = max(atom.m, min(largest, power_of_two_above(m)))
+    columns = max(atom.n, min(largest, power_of_two_above(n)))
+    across = min(2, max(1, columns // 16))
+    down = min(WARPS // across, rows // atom.m)
+    across = min(WARPS // down, max(1, columns // 16))
+    return _Side(m, atom.m, rows, down), _Side(n, atom.n, columns, across)
+
+
+def _staging(access: Access, slabs: int, reduced: str) -> Staging:
+    """The slabs of one operand.
+
+    What is cast to 16 bits behind the slab is not read by ldmatrix: a lane reads two neighbours along the reduced axis,
+    of 8 rows and 4 places in each. Rows that are 8 words more than a multiple of 32 apart, or, where the neighbours lie
+    in two rows, two of which are 8 words more, have them in different banks.
+    """
+    if len(access.indices) == 1:
+        return Staging(access.buffer, slabs, True)
+    if access.element_bytes == 2:
+        return Staging(access.buffer, slabs, True, swizzle=SWIZZLE)
+    pad = 8 if access.contiguous_axis == reduced else 4
+    return Staging(access.buffer, slabs, True, pad * 4 // access.element_bytes)
+
+
+def _schedule(shape: KernelShape, row: str, column: str, reduced: str) -> Choice:
+    batches = prod(max(1, shape.extents[axis]) for axis in shape.parallel if axis not in (row, column))
+    sides = _sides(shape, row, column, 128)
+    if prod(side.blocks for side in sides) * batches < FEW_BLOCKS:
+        sides = _sides(shape, row, column, 64)
+    atom, length = ATOMS[MATRIX_ATOM], shape.extents[reduced]
+    depth = DEPTH if length > DEPTH else atom.k
+    steps = ceil_div(length, depth)
+    axes: Axes = {row: sides[0].factors(), column: sides[1].factors()}
+    loops = ((steps, AxisKind.LOOP), (depth // atom.k, AxisKind.UNROLL))
+    axes[reduced] = [*(Factor(n, kind) for n, kind in loops if n > 1), Factor(atom.k, AxisKind.MMA)]
+
+    sizes = {row: sides[0].tile, column: sides[1].tile, reduced: depth}
+    operands = _operands(shape, reduced)
+    slab_bytes = sum(
+        # A quarter more than its elements where rows are padded.
+        access.element_bytes
+        * prod(size for axis, size in sizes.items() if axis in access.axes)
+        * (5 if access.element_bytes > 2 else 4)
+        // 4
+        for access in operands
+    )
+    slabs = min(SLABS, steps, SHARED_BYTES // slab_bytes)
+    stage: dict[str, Staging] = {}
+    for access in operands:
+        if steps > 1 and slabs:  # a slab of one step is read once
+            stage[access.buffer] = _staging(access, slabs, reduced)
+    reason = (
+        f"product by {MATRIX_ATOM}: a tile of {sides[0].tile} x {sides[1].tile} a block of "
+        f"{sides[0].warps * sides[1].warps} warps, {depth} deep, {steps} steps"
+    )
+    return Choice(schedule_of(shape, axes, tuple(stage.values())), reason)

@@ -1,0 +1,149 @@
+"""tile.mma and reads by ldmatrix → instructions of a warp."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import VectorType
+from xdsl.ir import Block, SSAValue
+
+from ....dialects.atoms import COLUMN_LANES, ROW_LANES
+from ....dialects.axes import WARP, AxisKind
+from ....dialects.gpu_kernel import LdmatrixOp, LoadOp, StoreOp
+from ....dialects.gpu_kernel import MmaOp as GPUMmaOp
+from ....dialects.tile import AxisOp, MmaOp, ReadOp
+from ....dialects.types import element_of, is_memref, shape_of
+from ....rewriting.diagnostics import PassError
+from ....rewriting.linear import LinearForm
+from ..linear import linear_form
+from .accesses import flat_index, moved_type
+from .indices import ZERO
+from .lowering import Lowering
+from .scopes import Scope
+from .values import Place
+
+MATRIX_ROWS = 8
+"""Rows of the matrices of ldmatrix, and elements of a row."""
+
+MOST_MATRICES = 4
+"""Matrices that one ldmatrix loads."""
+
+
+def lower_mma(lowering: Lowering, scope: Scope, op: MmaOp) -> None:
+    """Unrolled loops over the instructions of a tile; the accumulators are changed in place when nobody else reads
+    them."""
+    _check_lanes(lowering, op)
+    values = lowering.values
+    c, a, b = (_array(lowering, scope, value) for value in op.operands)
+    c_type, a_type, b_type = (value.type for value in op.operands)
+    c_rank, a_rank, b_rank = op.fragment_ranks
+    owner = op.accumulator.owner
+    is_here = (owner if isinstance(owner, Block) else owner.parent) is op.parent
+    if is_here and op.accumulator in values.arrays and op.accumulator.has_one_use():
+        result = c
+    else:
+        result = values.array_of(scope, op.result, op.result.name_hint or "acc")
+    atom = op.instruction.registers
+
+    def load(inner: Scope, array: SSAValue, value: SSAValue, place: Place, registers: int) -> SSAValue:
+        type = moved_type(element_of(value.type), registers)
+        return inner.insert(LoadOp.of(array, values.array_place(inner, value, place), None, type)).result
+
+    with values.nest(scope, shape_of(c_type)[:-c_rank]) as (inner, lead):
+        c_place = [*lead, *[ZERO] * c_rank]
+        a_place = [*lead[len(lead) - len(shape_of(a_type)) + a_rank :], *[ZERO] * a_rank]
+        b_place = [*lead[len(lead) - len(shape_of(b_type)) + b_rank :], *[ZERO] * b_rank]
+        fragments = (
+            load(inner, c, op.accumulator, c_place, atom[2]),
+            load(inner, a, op.a, a_place, atom[0]),
+            load(inner, b, op.b, b_place, atom[1]),
+        )
+        changed = inner.insert(GPUMmaOp.of(op.atom.data, *fragments)).result
+        inner.insert(StoreOp.of(changed, result, values.array_place(inner, op.result, c_place)))
+    values.arrays[op.result] = result
+
+
+def _check_lanes(lowering: Lowering, op: MmaOp | ReadOp) -> None:
+    """Lane l of a warp is the thread at row lane l ÷ 4 and column lane l mod 4."""
+    digits = [(digit.kind, digit.extent) for digit in lowering.grid.digits[-2:]]
+    if digits != [(AxisKind.LANE, ROW_LANES), (AxisKind.LANE, COLUMN_LANES)] or lowering.grid.threads % WARP:
+        raise PassError(
+            f"{op.name} is of a warp, whose lanes are {ROW_LANES} along rows and {COLUMN_LANES} along columns, but the "
+            "threads of the schedule's end are others",
+            op,
+            "give rows, columns and the reduced axis mma factors",
+        )
+
+
+def _array(lowering: Lowering, scope: Scope, value: SSAValue) -> SSAValue:
+    values = lowering.values
+    array = values.arrays.get(value)
+    if array is None:
+        array = values.array_of(scope, value, value.name_hint or "fragment")
+        values.fill(scope, value, array)
+    return array
+
+
+def lower_matrix_read(lowering: Lowering, scope: Scope, op: ReadOp) -> None:
+    """As many matrices at once as one instruction loads: the last dimensions of the tile but the pair that a lane has.
+
+    A lane gives the address of a row: lane `l` that of row `l mod 8` of the matrix `l ÷ 8`.
+    """
+    _check_lanes(lowering, op)
+    values, indices = lowering.values, lowering.indices
+    shape = shape_of(op.result.type)
+    steps = [1] * len(shape)
+    steps[-1], left = shape[-1], MOST_MATRICES
+    for dimension in reversed(range(len(shape) - 1)):
+        steps[dimension] = next(step for step in (4, 2, 1) if step <= left and shape[dimension] % step == 0)
+        left //= steps[dimension]
+        if left == 1 or steps[dimension] != shape[dimension]:
+            break
+    count = MOST_MATRICES // left
+    lane = indices.remainder(lowering.root, lowering.grid.thread, WARP)
+    row = indices.remainder(lowering.root, lane, MATRIX_ROWS)
+    matrix = indices.remainder(lowering.root, indices.quotient(lowering.root, lane, MATRIX_ROWS), count)
+
+    type = op.buffer.type
+    assert is_memref(type)
+    forms = [linear_form(index) for index in op.indices]
+    array = values.array_of(scope, op.result, op.result.name_hint or "fragment")
+    with values.steps(scope, shape, steps) as (inner, place):
+        of_lane, number = list(place), matrix
+        for dimension in reversed(range(len(shape) - 1)):
+            if steps[dimension] > 1:
+                of_lane[dimension] += indices.remainder(lowering.root, number, steps[dimension])
+                number = indices.quotient(lowering.root, number, steps[dimension])
+        lanes = {ROW_LANES: row, COLUMN_LANES: ZERO}
+        if op.transposed is not None:
+            lanes = {ROW_LANES: ZERO, COLUMN_LANES: ZERO}
+            of_lane[-1] = row
+        at = [_form_at(lowering, op, form, of_lane, lanes) for form in forms]
+        offset = flat_index(indices, inner, type, at) + lowering.slots.get(op.buffer, ZERO)
+        loaded = LdmatrixOp.of(
+            lowering.buffers[op.buffer],
+            indices.value(inner, offset),
+            VectorType(type.element_type, [2 * count]),
+            op.transposed is not None,
+        )
+        inner.insert(StoreOp.of(inner.insert(loaded).result, array, values.array_place(inner, op.result, place)))
+    values.arrays[op.result] = array
+
+
+def _form_at(
+    lowering: Lowering, op: ReadOp, form: LinearForm | None, place: Sequence[LinearForm], lanes: dict[int, LinearForm]
+) -> LinearForm:
+    """A form of axes and loops with these coordinates of registers and of the lane."""
+    if form is None:
+        raise PassError("the index of matrices is not linear in axes and loops", op, "read them without ldmatrix")
+    total = LinearForm({}, form.constant)
+    for leaf, coefficient in form.terms.items():
+        if shape := shape_of(leaf.type):
+            value = place[max(range(len(shape)), key=lambda dimension: shape[dimension])]
+        elif isinstance(leaf.owner, AxisOp) and leaf.owner.axis.axis_kind is AxisKind.LANE:
+            value = lanes[leaf.owner.extent]
+        else:
+            value = lowering.values.known[leaf]
+        assert isinstance(value, LinearForm)
+        total += value * coefficient
+    return total

@@ -1,0 +1,381 @@
+"""tile-mma: loops over the mma factor of a product become matrix instructions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, VectorType, bf16, f16
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from ...dialects.atoms import ATOMS, COLUMN_LANES, ROW_LANES, Atom
+from ...dialects.axes import AxisKind
+from ...dialects.layouts import SwizzleAttr, memory_space, strides_of
+from ...dialects.loop import ForOp
+from ...dialects.schedule import MatrixFactors
+from ...dialects.tile import AxisOp, MmaOp, ReadOp, StageOp
+from ...dialects.types import byte_width, element_of, index, is_memref, shape_of, with_shape
+from ...dialects.uop import AddOp, AluOp, BitcastOp, CastOp, ConstOp, ExpandOp, KernelOp, MulOp, WhereOp
+from ...rewriting.dead import erase_unused
+from ...rewriting.diagnostics import PassError
+from ...rewriting.linear import LinearForm
+from .accesses import kernels_of
+from .linear import linear_form, unexpanded
+from .places import build_form, builder_before
+from .tile_builder import TileBuilder, joined_shape
+
+MATRIX_ROW = 8
+"""Elements of a row of the matrices of ldmatrix."""
+
+
+_REBUILT = (AluOp, AxisOp, BitcastOp, CastOp, ConstOp, ExpandOp, ReadOp, StageOp)
+"""What an operand is made of that can be computed in another view."""
+
+
+@dataclass(frozen=True)
+class TileMmaPass(ModulePass):
+    """Compute sums of products over the mma factors of the schedule with matrix instructions.
+
+    The loop over the mma factor of the reduced axis adds a · b to a register tile of accumulators, of which a lane
+    holds what the instruction wants (convert-loop-to-tile). An instruction wants other elements of the operands in a
+    lane than that loop reads: those lanes that hold rows of the accumulators hold columns of B. So each operand is
+    computed again in its own view, in which the lanes and registers along rows, columns and the reduced axis stand for
+    what the instruction's fragments hold (dialects/atoms.py), and `tile.mma` takes the place of the loop.
+
+    Reads of matrices whose rows of 8 elements lie side by side in shared memory are marked `ldmatrix`, transposed where
+    it is the reduced axis that goes across rows.
+
+    Leaves alone: kernels without mma factors, or in which no loop over one is left. Refused: loops that do anything
+    else than to add products of two 16-bit floats, and operands that cannot be computed in another view: made of
+    values that vary with rows and columns, of reductions, or of indices that are not linear.
+    """
+
+    name = "tile-mma"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for kernel in kernels_of(op):
+            matrix = None if kernel.schedule is None else kernel.schedule.data.matrix
+            if matrix is None:
+                continue
+            # Classes are compared: isinstance asks abstract classes.
+            loops = [op for op in kernel.body.walk() if type(op) is ForOp and op.axis.axis_kind is AxisKind.MMA]
+            for loop in loops:
+                _use_instruction(kernel, matrix, loop)
+            if loops:
+                erase_unused(kernel.body.block)
+
+
+def _use_instruction(kernel: KernelOp, matrix: MatrixFactors, loop: ForOp) -> None:
+    accumulators = _Accumulators.of(kernel, matrix, loop)
+    condition, factors = _product(loop)
+    if condition is not None and accumulators.axes_of(condition, loop):
+        raise _refused(loop, "which elements it adds depends on rows or columns")
+    axes = [accumulators.axes_of(factor, loop) for factor in factors]
+    if axes == [{matrix.column}, {matrix.row}]:
+        factors = factors[::-1]
+    elif axes != [{matrix.row}, {matrix.column}]:
+        found = " and ".join(", ".join(sorted(names)) or "neither" for names in axes)
+        raise _refused(
+            loop, f"one factor varies with {matrix.row} and the other with {matrix.column}, but they vary with {found}"
+        )
+    builder = builder_before(loop)
+    with builder.at(loop.location):
+        a = accumulators.view_of_a(loop).build(builder, factors[0], condition)
+        b = accumulators.view_of_b(loop).build(builder, factors[1], condition)
+        if loop.inits:
+            state = loop.inits[0]
+        else:
+            state = builder.constant_like(0.0, loop.results[0])
+        result = builder.insert(MmaOp.of(matrix.atom, state, a, b)).result
+    result.name_hint = loop.results[0].name_hint or loop.carried[0].name_hint
+    loop.results[0].replace_all_uses_with(result)
+    assert loop.parent is not None
+    loop.parent.erase_op(loop)
+
+
+def _refused(loop: ForOp, reason: str) -> PassError:
+    return PassError(
+        f"the loop over {loop.axis.axis.data} is no matrix instruction: {reason}",
+        loop,
+        "bind its axes to loop, thread and register factors instead of mma",
+    )
+
+
+def _product(loop: ForOp) -> tuple[SSAValue | None, tuple[SSAValue, SSAValue]]:
+    """The two 16-bit floats whose products the loop adds to what it carries, and where it does, if not everywhere."""
+    if [monoid.data for monoid in loop.monoids.data] != ["add"]:
+        raise _refused(loop, "it carries more, or something else, than one sum")
+    (state,), (new,) = loop.carried, loop.yielded
+    total = new.owner
+    if not isinstance(total, AddOp) or state not in total.operands:
+        raise _refused(loop, "it does not add to what it carries")
+    element = total.operands[1 if total.operands[0] is state else 0]
+    product, condition = unexpanded(element).owner, None
+    if isinstance(product, WhereOp) and _is_zero(product.operands[2]):
+        condition, product = product.operands[0], unexpanded(product.operands[1]).owner
+    if not isinstance(product, MulOp):
+        raise _refused(loop, "what it adds is no product")
+    factors: list[SSAValue] = []
+    for factor in product.operands:
+        cast = unexpanded(factor).owner
+        if not isinstance(cast, CastOp) or element_of(cast.input.type) not in (f16, bf16):
+            raise _refused(loop, "a factor is no 16-bit float that was cast to f32")
+        factors.append(cast.input)
+    if element_of(factors[0].type) != element_of(factors[1].type):
+        raise _refused(loop, "its factors differ in type")
+    return condition, (factors[0], factors[1])
+
+
+def _is_zero(value: SSAValue) -> bool:
+    constant = unexpanded(value).owner
+    return isinstance(constant, ConstOp) and constant.number == 0
+
+
+@dataclass
+class _Accumulators:
+    """The axes of the lanes and registers that hold accumulators.
+
+    lead: register dimensions that repeat the instruction.
+    """
+
+    kernel: KernelOp
+    matrix: MatrixFactors
+    row_lane: SSAValue
+    column_lane: SSAValue
+    row_register: SSAValue
+    column_register: SSAValue
+    registers: dict[int, AxisOp]
+    lead: tuple[int, ...]
+
+    @staticmethod
+    def of(kernel: KernelOp, matrix: MatrixFactors, loop: ForOp) -> _Accumulators:
+        shape = shape_of(loop.results[0].type) if len(loop.results) == 1 else ()
+        registers: dict[int, AxisOp] = {}
+        lanes: dict[tuple[str, int], SSAValue] = {}
+        for op in kernel.body.block.ops:
+            if isinstance(op, AxisOp):
+                if len(dimensions := shape_of(op.result.type)) == len(shape) > 0:
+                    # Those of operands' views stand behind.
+                    registers.setdefault(max(range(len(dimensions)), key=lambda d: dimensions[d]), op)
+                elif op.axis.axis_kind is AxisKind.LANE:
+                    lanes[op.axis.axis.data, op.extent] = op.result
+        row_lane, column_lane = lanes.get((matrix.row, ROW_LANES)), lanes.get((matrix.column, COLUMN_LANES))
+        rank = len(shape)
+        places = registers.get(rank - 2), registers.get(rank - 1)
+        names = [None if op is None else op.axis.axis.data for op in places]
+        if row_lane is None or column_lane is None or shape[-2:] != (2, 2) or names != [matrix.row, matrix.column]:
+            raise _refused(loop, "its accumulators do not lie in lanes and registers as an instruction's do")
+        row, column = places
+        assert row is not None
+        assert column is not None
+        return _Accumulators(kernel, matrix, row_lane, column_lane, row.result, column.result, registers, shape[:-2])
+
+    @property
+    def _atom(self) -> Atom:
+        return ATOMS[self.matrix.atom]
+
+    def axes_of(self, value: SSAValue, loop: ForOp) -> set[str]:
+        """Which of the rows and columns of an instruction a value varies with."""
+        leaves = {self.row_lane, self.row_register}, {self.column_lane, self.column_register}
+        found: set[str] = set()
+        seen, stack = {value}, [value]
+        while stack:
+            top = stack.pop()
+            for axis, own in zip((self.matrix.row, self.matrix.column), leaves, strict=True):
+                if top in own:
+                    found.add(axis)
+            owner = top.owner
+            if isinstance(owner, Operation):
+                if not isinstance(owner, _REBUILT):
+                    raise _refused(loop, "a factor is made of the result of a loop or of a reduction")
+                new = [x for x in owner.operands if x not in seen]
+                seen.update(new)
+                stack += new
+        return found
+
+    def view_of_a(self, loop: ForOp) -> _View:
+        """Fragments of A: halves of k, halves of the rows, neighbours along k."""
+        pack = self._atom.pack
+        shape = (*self.lead, 2, 2, pack)
+        rank = len(shape)
+        half, pair = (self._register(self.matrix.reduced, shape, dimension) for dimension in (rank - 3, rank - 1))
+        row = self._axis_like(self.row_register, shape, rank - 2)
+        forms = self._common(loop, shape, half, pair)
+        forms[self.row_lane] = LinearForm({self.row_lane: 1})
+        forms[self.row_register] = LinearForm({row: 1})
+        return _View(loop, self, (2, 2, pack), forms, self.row_lane, {}, pair)
+
+    def view_of_b(self, loop: ForOp) -> _View:
+        """Fragments of B: halves of k, neighbours along k. The lanes of rows are columns here."""
+        pack = self._atom.pack
+        shape = (*self.lead, 2, pack)
+        rank = len(shape)
+        half, pair = (self._register(self.matrix.reduced, shape, dimension) for dimension in (rank - 2, rank - 1))
+        forms = self._common(loop, shape, half, pair)
+        # A column is 2 · lane + register, and here the lane of a row: the register stands for all of it.
+        forms[self.column_register] = LinearForm({self.row_lane: 1})
+        forms[self.column_lane] = LinearForm({})
+        together = {self.column_lane: 2, self.column_register: 1}
+        return _View(loop, self, (2, pack), forms, self.row_lane, together, pair)
+
+    def _common(
+        self, loop: ForOp, shape: tuple[int, ...], half: SSAValue, pair: SSAValue
+    ) -> dict[SSAValue, LinearForm]:
+        pack = self._atom.pack
+        k = LinearForm({half: 4 * pack, self.column_lane: pack, pair: 1})
+        forms: dict[SSAValue, LinearForm] = {loop.index: k}
+        for dimension, op in self.registers.items():
+            if dimension < len(self.lead):
+                forms[op.result] = LinearForm({self._axis_like(op.result, shape, dimension): 1})
+        return forms
+
+    def _axis_like(self, register: SSAValue, shape: tuple[int, ...], dimension: int) -> SSAValue:
+        assert isinstance(register.owner, AxisOp)
+        return self._register(register.owner.axis.axis.data, shape, dimension)
+
+    def _register(self, axis: str, shape: tuple[int, ...], dimension: int) -> SSAValue:
+        """The register axis of this name along one dimension, at the kernel's top."""
+        type = VectorType(index, [extent if d == dimension else 1 for d, extent in enumerate(shape)])
+        last: AxisOp | None = None
+        for op in self.kernel.body.block.ops:
+            if isinstance(op, AxisOp):
+                last = op
+                if (op.axis.axis.data, op.axis.axis_kind, op.result.type) == (axis, AxisKind.REGISTER, type):
+                    return op.result
+        assert last is not None
+        new = AxisOp.of(axis, shape[dimension], AxisKind.REGISTER, type)
+        new.result.name_hint = f"r{axis}"
+        new.location = last.location
+        self.kernel.body.block.insert_op_after(new, last)
+        return new.result
+
+
+@dataclass
+class _View:
+    """How one operand of an instruction sees the axes.
+
+    forms: axis or loop index of the accumulators' view → what it is here; others stay what they are.
+    lane: what counts the rows of matrices that lie along the other axis than k.
+    together: axes that mean something here only together, in multiples of these coefficients.
+    pair: neighbours along k in one register.
+    fragment: extents of the dimensions that a lane's fragment takes.
+    """
+
+    loop: ForOp
+    accumulators: _Accumulators
+    fragment: tuple[int, ...]
+    forms: Mapping[SSAValue, LinearForm]
+    lane: SSAValue
+    together: Mapping[SSAValue, int]
+    pair: SSAValue
+    built: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+
+    def build(self, builder: TileBuilder, root: SSAValue, condition: SSAValue | None) -> SSAValue:
+        """The value in this view, as large as the fragments of the tile that it varies over; 0 where the condition does
+        not hold, so that the product with another such value is 0."""
+        stack = [root] if condition is None else [root, condition]
+        while stack:
+            value = stack[-1]
+            if value in self.built:
+                stack.pop()
+                continue
+            operands = [] if element_of(value.type) == index else self._operands(value)
+            missing = [x for x in operands if x not in self.built]
+            if missing:
+                stack += missing
+                continue
+            stack.pop()
+            self.built[value] = self._again(builder, value)
+        built = self.built[root]
+        if condition is not None:
+            inside = self.built[condition]
+            shape = joined_shape([inside, built])
+            built = builder.fit(built, shape)
+            built = builder.alu("where", inside, built, builder.constant_like(0.0, built))
+        lead = shape_of(built.type)[: -len(self.fragment)] or (1,) * len(self.accumulators.lead)
+        return builder.fit(built, (*lead, *self.fragment))
+
+    def _operands(self, value: SSAValue) -> list[SSAValue]:
+        owner = value.owner
+        if not isinstance(owner, _REBUILT):
+            raise _refused(self.loop, "a factor is made of the result of a loop or of a reduction")
+        if isinstance(owner, ReadOp):
+            stage = owner.buffer.owner
+            if isinstance(stage, StageOp) and stage.parent_op() is self.loop:
+                raise _refused(self.loop, "slabs are staged in each of its steps: put a loop around it")
+            return [] if owner.mask is None else [owner.mask]
+        return list(owner.operands)
+
+    def _again(self, builder: TileBuilder, value: SSAValue) -> SSAValue:
+        if element_of(value.type) == index:
+            return self._index(builder, value)
+        op = value.owner
+        assert isinstance(op, Operation)
+        with builder.at(op.location):
+            if isinstance(op, ReadOp):
+                return self._read(builder, op)
+            operands = [self.built[x] for x in op.operands]
+            if isinstance(op, ExpandOp):
+                return operands[0]
+            if isinstance(op, AluOp):
+                return builder.alu(op.row().name, *operands)
+            types = [with_shape(value.type, shape_of(operands[0].type))] if operands else [value.type]
+            return builder.pure(type(op), operands, types, op.properties).results[0]
+
+    def _form(self, value: SSAValue) -> LinearForm:
+        form = linear_form(value)
+        if form is None:
+            raise _refused(self.loop, "an index is not linear in axes and loops")
+        coefficients = {form.terms.get(leaf, 0) // step for leaf, step in self.together.items()}
+        if len(coefficients) > 1 or any(form.terms.get(leaf, 0) % step for leaf, step in self.together.items()):
+            raise _refused(self.loop, "an index takes lanes and registers along the columns apart")
+        total = LinearForm({}, form.constant)
+        for leaf, coefficient in form.terms.items():
+            total += self.forms.get(leaf, LinearForm({leaf: 1})) * coefficient
+        return total
+
+    def _index(self, builder: TileBuilder, value: SSAValue) -> SSAValue:
+        return build_form(builder, self._form(value), ())
+
+    def _read(self, builder: TileBuilder, op: ReadOp) -> SSAValue:
+        forms = [self._form(value) for value in op.indices]
+        indices = [build_form(builder, form, ()) for form in forms]
+        mask = None if op.mask is None else self.built[op.mask]
+        shape = joined_shape(indices if mask is None else [*indices, mask])
+        if mask is not None:
+            mask = builder.fit(mask, shape)
+            indices[0] = builder.fit(indices[0], shape)
+        type = VectorType(element_of(op.result.type), shape) if shape else element_of(op.result.type)
+        order = None if mask is not None else self._matrices(op.buffer, forms)
+        read = ReadOp.of(op.buffer, indices, type, mask, None, order is not None, order is True)
+        read.result.name_hint = op.result.name_hint
+        return builder.insert(read).result
+
+    def _matrices(self, buffer: SSAValue, forms: list[LinearForm]) -> bool | None:
+        """Whether a warp reads transposed matrices there, of rows of 8 elements side by side; None if no matrices."""
+        type = buffer.type
+        assert is_memref(type)
+        if memory_space(type) != "shared" or byte_width(type.element_type) != 2 or not forms:
+            return None
+        if isinstance(type.layout, SwizzleAttr):
+            if type.layout.unit.data % MATRIX_ROW:
+                return None
+        elif any(stride % MATRIX_ROW for stride in strides_of(type)[:-1]):
+            return None
+        last, others = forms[-1], forms[:-1]
+        k = {self.accumulators.column_lane, self.pair}
+        rows = {self.lane}
+        for along, across, transposed in ((k, rows, False), (rows, k, True)):
+            leaf = self.pair if along is k else self.lane
+            rest = [c for x, c in last.terms.items() if x not in along]
+            if (
+                last.terms.get(leaf, 0) == 1
+                and last.constant % MATRIX_ROW == 0
+                and all(c % MATRIX_ROW == 0 for c in rest)
+                and across.isdisjoint(last.terms)
+                and not any(along & set(form.terms) for form in others)
+            ):
+                return transposed
+        return None

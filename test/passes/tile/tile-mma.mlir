@@ -1,0 +1,180 @@
+// RUN: uop-opt %s --pass-pipeline 'builtin.module(convert-loop-to-tile,tile-drop-masks,tile-stage,tile-mma)' --split-input-file --verify-diagnostics | filecheck %s
+
+// A lane holds rows li and li + 8 of A and, of each, two neighbours along k from 2 · lj and from 8 + 2 · lj on; of B the
+// same along k, and column li. Rows of A lie along k, so that its matrices are read as they are, those of B transposed.
+// CHECK-LABEL: uop.kernel @staged
+// CHECK:         %li = tile.axis i = 8 lane : index
+// CHECK:         %lj = tile.axis j = 4 lane : index
+// CHECK:         %rk = tile.axis k = 2 register : vector<1x1x2x1x1xindex>
+// CHECK-NEXT:    %rk_1 = tile.axis k = 2 register : vector<1x1x1x1x2xindex>
+// CHECK:         loop.for %{{.*}} (k = 2 loop) carry (%acc = add : vector<2x4x2x2xf32>) {
+// CHECK:           %a_s = tile.stage %a[%{{.*}}, %{{.*}}] buffers 2 async : memref<64x64xf16> -> memref<64x32xf16, #tile.swizzle<unit 8, chunks 4>, "shared">
+// CHECK:           %b_s = tile.stage %b[%{{.*}}, %{{.*}}] buffers 2 async : memref<64x64xf16> -> memref<32x64xf16, #tile.swizzle<unit 8, chunks 8>, "shared">
+// CHECK:           loop.for %{{.*}} (k = 2 loop) carry (%acc_1 = add from %acc : vector<2x4x2x2xf32>) {
+// CHECK-NOT:         loop.for
+// CHECK:             %[[A:.*]] = tile.read %a_s[%{{.*}}, %{{.*}}] ldmatrix : {{.*}}(vector<2x1x1x2x1xindex>, vector<1x1x2x1x2xindex>) -> vector<2x1x2x2x2xf16>
+// CHECK:             %[[B:.*]] = tile.read %b_s[%{{.*}}, %{{.*}}] ldmatrix trans : {{.*}}(vector<1x1x2x2xindex>, vector<1x4x1x1xindex>) -> vector<1x4x2x2xf16>
+// CHECK-NEXT:        %acc_2 = tile.mma m16n8k16 %acc_1, %[[A]], %[[B]] : vector<2x4x2x2xf32>, vector<2x1x2x2x2xf16>, vector<1x4x2x2xf16>
+// CHECK-NEXT:        loop.yield %acc_2 : vector<2x4x2x2xf32>
+uop.kernel @staged(%out: memref<64x64xf32>, %a: memref<64x64xf16>, %b: memref<64x64xf16>)
+    schedule #tile.schedule<i = 2 warp * 2 register * 16 mma, j = 2 warp * 4 register * 8 mma, k = 2 loop * 2 loop * 16 mma,
+                            stage = [%a buffers 2 async swizzle 8, %b buffers 2 async swizzle 8]> {
+  loop.for %i (i = 64 parallel) {
+    loop.for %j (j = 64 parallel) {
+      %0 = loop.reduce %k (k = 64) add : f32 {
+        %1 = uop.load %a[%i, %k] : memref<64x64xf16>
+        %2 = uop.cast %1 : f16 -> f32
+        %3 = uop.load %b[%k, %j] : memref<64x64xf16>
+        %4 = uop.cast %3 : f16 -> f32
+        %5 = uop.mul %2, %4 : f32
+        loop.yield %5 : f32
+      }
+      uop.store %0, %out[%i, %j] : memref<64x64xf32>
+    }
+  }
+}
+
+// -----
+
+// Both operands lie along k, as in a linear layer; the factors of the product stand in the other order.
+// CHECK-LABEL: uop.kernel @linear
+// CHECK:         %[[A:.*]] = tile.read %a_s[%{{.*}}] ldmatrix : {{.*}} -> vector<2x1x2x2x2xbf16>
+// CHECK:         %[[B:.*]] = tile.read %b_s[%{{.*}}] ldmatrix : {{.*}} -> vector<1x4x2x2xbf16>
+// CHECK-NEXT:    tile.mma m16n8k16 %{{.*}}, %[[A]], %[[B]]
+uop.kernel @linear(%out: memref<64x64xf32>, %a: memref<64x64xbf16>, %b: memref<64x64xbf16>)
+    schedule #tile.schedule<i = 2 warp * 2 register * 16 mma, j = 2 warp * 4 register * 8 mma, k = 2 loop * 2 loop * 16 mma,
+                            stage = [%a buffers 2 async swizzle 8, %b buffers 2 async swizzle 8]> {
+  loop.for %i (i = 64 parallel) {
+    loop.for %j (j = 64 parallel) {
+      %0 = loop.reduce %k (k = 64) add : f32 {
+        %1 = uop.load %a[%i, %k] : memref<64x64xbf16>
+        %2 = uop.cast %1 : bf16 -> f32
+        %3 = uop.load %b[%j, %k] : memref<64x64xbf16>
+        %4 = uop.cast %3 : bf16 -> f32
+        %5 = uop.mul %4, %2 : f32
+        loop.yield %5 : f32
+      }
+      uop.store %0, %out[%i, %j] : memref<64x64xf32>
+    }
+  }
+}
+
+// -----
+
+// Rows that are no multiple of 16 bytes apart, and what lies in global memory, is read element by element. A single step
+// begins at zeros.
+// CHECK-LABEL: uop.kernel @no_matrices
+// CHECK:         tile.read %a[%{{.*}}] : memref<64x64xf16>{{.*}} -> vector<2x2x2xf16>
+// CHECK:         tile.read %b_s[%{{.*}}] : memref<16x8xf16, strided<[11, 1]>, "shared">{{.*}} -> vector<2x2xf16>
+uop.kernel @no_matrices(%out: memref<64x64xf32>, %a: memref<64x64xf16>, %b: memref<64x64xf16>)
+    schedule #tile.schedule<i = 4 warp * 16 mma, j = 8 block * 8 mma, k = 4 loop * 16 mma, stage = [%b pad 3]> {
+  loop.for %i (i = 64 parallel) {
+    loop.for %j (j = 64 parallel) {
+      %0 = loop.reduce %k (k = 64) add : f32 {
+        %1 = uop.load %a[%i, %k] : memref<64x64xf16>
+        %2 = uop.cast %1 : f16 -> f32
+        %3 = uop.load %b[%k, %j] : memref<64x64xf16>
+        %4 = uop.cast %3 : f16 -> f32
+        %5 = uop.mul %2, %4 : f32
+        loop.yield %5 : f32
+      }
+      uop.store %0, %out[%i, %j] : memref<64x64xf32>
+    }
+  }
+}
+
+// -----
+
+// What is done to an operand in front of the product is done to its fragment; masks that zeros do not make up for
+// choose zeros in both.
+// CHECK-LABEL: uop.kernel @prologue
+// CHECK:         %[[X:.*]] = tile.read %a_s[%{{.*}}] ldmatrix : {{.*}} -> vector<1x2x2x2xf16>
+// CHECK:         %[[E:.*]] = uop.exp %[[X]] : vector<1x2x2x2xf16>
+// CHECK:         uop.where %{{.*}}, %[[E]], %{{.*}} : vector<1x2x2x2xf16>
+// CHECK:         %[[Y:.*]] = tile.read %b_s[%{{.*}}] ldmatrix trans
+// CHECK:         tile.mma
+uop.kernel @prologue(%out: memref<64x64xf32>, %a: memref<64x50xf16>, %b: memref<50x64xf16>)
+    schedule #tile.schedule<i = 4 warp * 16 mma, j = 8 register * 8 mma, k = 4 loop * 16 mma, stage = [%a swizzle 8, %b swizzle 8]> {
+  loop.for %i (i = 64 parallel) {
+    loop.for %j (j = 64 parallel) {
+      %0 = loop.reduce %k (k = 50) add : f32 {
+        %1 = uop.load %a[%i, %k] : memref<64x50xf16>
+        %2 = uop.exp %1 : f16
+        %3 = uop.cast %2 : f16 -> f32
+        %4 = uop.load %b[%k, %j] : memref<50x64xf16>
+        %5 = uop.exp %4 : f16
+        %6 = uop.cast %5 : f16 -> f32
+        %7 = uop.mul %3, %6 : f32
+        loop.yield %7 : f32
+      }
+      uop.store %0, %out[%i, %j] : memref<64x64xf32>
+    }
+  }
+}
+
+// -----
+
+// A kernel without mma factors stays as it is.
+// CHECK-LABEL: uop.kernel @no_factors
+// CHECK:         loop.for %{{.*}} (k = 64 loop)
+// CHECK-NOT:     tile.mma
+uop.kernel @no_factors(%out: memref<64x64xf32>, %a: memref<64x64xf16>, %b: memref<64x64xf16>)
+    schedule #tile.schedule<i = 64 thread, j = 64 block, k = 64 loop> {
+  loop.for %i (i = 64 parallel) {
+    loop.for %j (j = 64 parallel) {
+      %0 = loop.reduce %k (k = 64) add : f32 {
+        %1 = uop.load %a[%i, %k] : memref<64x64xf16>
+        %2 = uop.cast %1 : f16 -> f32
+        %3 = uop.load %b[%k, %j] : memref<64x64xf16>
+        %4 = uop.cast %3 : f16 -> f32
+        %5 = uop.mul %2, %4 : f32
+        loop.yield %5 : f32
+      }
+      uop.store %0, %out[%i, %j] : memref<64x64xf32>
+    }
+  }
+}
+
+// -----
+
+// expected-error@+1 {{slabs are staged in each of its steps: put a loop around it}}
+uop.kernel @slab_in_a_step(%out: memref<64x64xf32>, %a: memref<64x64xf16>, %b: memref<64x64xf16>)
+    schedule #tile.schedule<i = 4 warp * 16 mma, j = 8 register * 8 mma, k = 16 mma, stage = [%a]> {
+  loop.for %i (i = 64 parallel) {
+    loop.for %j (j = 64 parallel) {
+      %0 = loop.reduce %k (k = 16) add : f32 {
+        %1 = uop.load %a[%i, %k] : memref<64x64xf16>
+        %2 = uop.cast %1 : f16 -> f32
+        %3 = uop.load %b[%k, %j] : memref<64x64xf16>
+        %4 = uop.cast %3 : f16 -> f32
+        %5 = uop.mul %2, %4 : f32
+        loop.yield %5 : f32
+      }
+      uop.store %0, %out[%i, %j] : memref<64x64xf32>
+    }
+  }
+}
+
+// -----
+
+// The operand of another reduction.
+// expected-error@+1 {{a factor is made of the result of a loop or of a reduction}}
+uop.kernel @nested(%out: memref<64x64xf32>, %a: memref<64x64x4xf16>, %b: memref<64x64xf16>)
+    schedule #tile.schedule<i = 4 warp * 16 mma, j = 8 register * 8 mma, k = 4 loop * 16 mma, l = 4 loop> {
+  loop.for %i (i = 64 parallel) {
+    loop.for %j (j = 64 parallel) {
+      %0 = loop.reduce %k (k = 64) add : f32 {
+        %1 = loop.reduce %l (l = 4) max : f16 {
+          %2 = uop.load %a[%i, %k, %l] : memref<64x64x4xf16>
+          loop.yield %2 : f16
+        }
+        %3 = uop.cast %1 : f16 -> f32
+        %4 = uop.load %b[%k, %j] : memref<64x64xf16>
+        %5 = uop.cast %4 : f16 -> f32
+        %6 = uop.mul %3, %5 : f32
+        loop.yield %6 : f32
+      }
+      uop.store %0, %out[%i, %j] : memref<64x64xf32>
+    }
+  }
+}
