@@ -255,7 +255,7 @@ class _Importer:
             types = [tensor_type(output) for output in node_outputs(node) if output is not None]
             operands, arguments = self.split_arguments(node, overload)
             if overload in _BY_PLACE:
-                _check_place(node.all_input_nodes[0])
+                _check_place(node.all_input_nodes[0], "storage_offset" in arguments)
         except UnsupportedError as error:
             self.problem(node, str(overload), f"{error}{static_shape_advice(overload)}")
             return
@@ -302,14 +302,17 @@ class _Importer:
         return operands, arguments
 
 
-def _check_place(node: torch.fx.Node) -> None:
-    """Raise `UnsupportedError` unless the tensor that `node` gives lies in memory as uop's tensors do."""
+def _check_place(node: torch.fx.Node, from_storage: bool) -> None:
+    """Raise `UnsupportedError` unless the tensor that `node` gives lies in memory as uop's tensors do.
+
+    from_storage: places count from where its memory begins, else from where it begins
+    """
     tensor = node.meta["val"]
-    if not tensor.is_contiguous() or tensor.storage_offset():
-        offset = f" from {tensor.storage_offset()} on" if tensor.storage_offset() else ""
+    offset = tensor.storage_offset() if from_storage else 0
+    if not tensor.is_contiguous() or offset:
         raise UnsupportedError(
-            f"its operand lies in memory with strides {tensor.stride()}{offset}, which uop does not keep; "
-            "use permute, slices, `unfold` or `expand`, or call it on `.contiguous()`"
+            f"its operand lies in memory with strides {tensor.stride()}{f' from {offset} on' if offset else ''}, which "
+            "uop does not keep; use permute, slices, `unfold` or `expand`, or call it on `.contiguous()`"
         )
 
 

@@ -64,6 +64,8 @@ VIEWS: list[tuple[Any, Sequence[int], tuple[Any, ...]]] = [
     (aten.as_strided.default, (4, 9), ([], [], 5)),
     (aten.as_strided.default, (4, 9), ([2, 2], [0, 0], 35)),
     (aten.as_strided.default, (4, 9), ([0, 2], [1, 1])),
+    (aten.resize.default, (4, 9), ([5, 7],)),
+    (aten.resize.default, (4, 9), ([2, 0],)),
     (aten.diagonal.default, (5, 3, 4), (-3, 0, 2)),
     (aten.diagonal.default, (1, 1), ()),
     (aten.movedim.intlist, (2, 3, 4), ([0, -1], [-1, 0])),

@@ -138,3 +138,11 @@ def test_refusals() -> None:
         check(aten.index_put.default, x, [ROWS, torch.tensor([1, 2])], torch.tensor(1.0))
     with pytest.raises((PassError, Unsupported), match=r"selection by mask depends on data.*torch\.where"):
         check(aten.index.Tensor, x, [ROWS])
+
+
+@pytest.mark.parametrize("size", [0, 2, 5, 9])
+@pytest.mark.parametrize(
+    "tensor", [torch.tensor([[0.0, 1.0, 2.0], [0.0, 0.0, math.nan]]), torch.tensor([True, False]), torch.zeros(0, 2)]
+)
+def test_nonzero_static(size: int, tensor: torch.Tensor) -> None:
+    check(aten.nonzero_static.default, tensor, size=size, fill_value=-7)

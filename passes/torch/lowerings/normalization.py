@@ -218,14 +218,31 @@ def batch_norm_functional(
     """
     if not training:
         saved = [_empty(b, result) for result in (1, 2)]
-        return [_batch_norm(input, weight, bias, running_mean, running_var, eps), *saved, running_mean, running_var]
+        kept = [statistic.cast(compute_type(statistic.element)) for statistic in (running_mean, running_var)]
+        return [_batch_norm(input, weight, bias, running_mean, running_var, eps), *saved, *kept]
     x = input.cast(compute_type(input.element))
     result, average, scale, variance = _normalized_batch(x, weight, bias, eps)
     count = x.count // x.shape[1]
     old = [statistic.cast(x.element) for statistic in (running_mean, running_var)]
     new = [average, variance * count / (count - 1)]
     moved = [x * (1 - momentum) + y * momentum for x, y in zip(old, new, strict=True)]
-    return [result, average, scale, *(x.cast(running_mean.element) for x in moved)]
+    return [result, average, scale, *(x.cast(compute_type(running_mean.element)) for x in moved)]
+
+
+@lowering("_batch_norm_with_update_functional")
+def batch_norm_with_update(
+    b: Lowering,
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor,
+    running_var: Tensor,
+    momentum: float,
+    eps: float,
+) -> list[Tensor | None]:
+    """In training, with one result more: what other devices keep for the backward pass."""
+    results = batch_norm_functional(b, input, weight, bias, running_mean, running_var, True, momentum, eps)
+    return [*results[:3], _empty(b, 3), *results[3:]]
 
 
 @lowering("_native_batch_norm_legit", "native_batch_norm")

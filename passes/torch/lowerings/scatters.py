@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import i1, i64
 
 from ....dialects.monoids import MONOIDS, Number
-from ....dialects.types import is_bool, is_float, ui8
+from ....dialects.types import element_count, is_bool, is_float, ui8
 from .errors import Unsupported
 from .lowering import Lowering, Operand
 from .places import Places, first_elements, from_front, inverse, with_axis
@@ -193,9 +193,26 @@ def masked_scatter(b: Lowering, self: Tensor, mask: Tensor, source: Tensor) -> T
 
 def _count_before(chosen: Tensor, count: int) -> Tensor:
     """How many elements are chosen before each of a tensor of rank 1, at most `count` − 1."""
-    (running,) = chosen.builder.scan_axis("add", [chosen.cast(i64).value], 0)
-    before = Tensor(chosen.builder, running) - chosen.cast(i64)
+    before = chosen.cast(i64).running("add", 0) - chosen.cast(i64)
     return before.minimum(max(count - 1, 0))
+
+
+@lowering("nonzero_static")
+def nonzero_static(b: Lowering, self: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
+    """The places of the first elements that are not 0, one a row, and rows of `fill_value` behind them."""
+    if not self.count or not size or not self.rank:
+        return b.full(b.shape, fill_value)
+    chosen = bool_tensor(self).reshape((self.count,))
+    # What is not chosen, or too much, goes into a row behind the last.
+    rows = chosen.where(_count_before(chosen, size + 1), size)
+    nowhere = full(b.builder, (size + 1,), -1, i64)
+    flat = _scatter(nowhere, 0, rows, b.iota(self.count, i64)).shrink(0, 0, size).unsqueeze(1)
+    strides = [element_count(self.shape[axis + 1 :]) for axis in range(self.rank)]
+    result = full(b.builder, b.shape, fill_value, i64)
+    for axis, (extent, stride) in enumerate(zip(self.shape, strides, strict=True)):
+        place = flat.alu("floordiv", stride).alu("floormod", extent)
+        result = (b.iota(self.rank, i64).equal(axis) & (flat >= 0)).where(place, result)
+    return result
 
 
 @lowering("put")

@@ -8,10 +8,9 @@ network of n · log² n steps can take their place where rows are long. Equal el
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import TensorType, f32, f64, i32, i64
+from xdsl.dialects.builtin import f32, f64, i32, i64
 
 from ....dialects.types import integer_bounds, is_bool, is_float, ui8
-from ....dialects.uop import BitcastOp
 from .errors import Unsupported
 from .lowering import Lowering
 from .places import with_axis
@@ -151,8 +150,7 @@ def _keys(x: Tensor) -> Tensor:
         x = x.cast(f32)
     element = i64 if x.element == f64 else i32
     greatest = integer_bounds(element)[1]
-    op = x.builder.pure(BitcastOp, (x.value,), (TensorType(element, x.shape),))
-    bits = Tensor(x.builder, op.result)
+    bits = x.bitcast(element)
     ordered = (bits < 0).where(bits.alu("xor", greatest), bits)
     return x.alu("isnan").where(greatest, x.equal(0.0).where(0, ordered))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import TensorType, f32, i1
+from xdsl.dialects.builtin import TensorType, f32, i1, i64
 from xdsl.ir import Attribute, SSAValue
 
 from ....dialects.monoids import Number, number_attribute
@@ -17,7 +17,9 @@ from ....dialects.types import (
     is_bool,
     is_float,
     shape_of,
+    ui8,
 )
+from ....dialects.uop import BitcastOp
 from ....rewriting.builder import Builder
 from .errors import Unsupported
 
@@ -67,8 +69,15 @@ class Tensor:
     # Elements.
 
     def cast(self, element: Attribute) -> Tensor:
-        """The elements converted to another type."""
+        """The elements converted to another type; floats to bytes by way of i64, so that −1.0 wraps, as in PyTorch."""
+        if element == ui8 and is_float(self.element):
+            return self.cast(i64).cast(ui8)
         return self._made(self.builder.cast(self.value, element))
+
+    def bitcast(self, element: Attribute) -> Tensor:
+        """The same bits as another type of the same width."""
+        op = self.builder.pure(BitcastOp, (self.value,), (TensorType(element, self.shape),))
+        return self._made(op.result)
 
     def like(self, number: Number) -> Tensor:
         """The number, converted to this element type, in this shape."""
@@ -258,6 +267,11 @@ class Tensor:
 
     def max(self, axes: Sequence[int]) -> Tensor:
         return self.reduce("max", axes)
+
+    def running(self, monoid: str, axis: int) -> Tensor:
+        """Each element combined with all that stand before it along one axis."""
+        (result,) = self.builder.scan_axis(monoid, [self.value], self.axis(axis))
+        return self._made(result)
 
     def mean(self, axes: Sequence[int]) -> Tensor:
         """The sum divided by the number of elements; NaN where there are none."""

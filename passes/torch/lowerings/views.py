@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute
 
 from ....dialects.types import bit_width, element_count
-from ....dialects.uop import BitcastOp
 from .errors import Unsupported
 from .lowering import Lowering
 from .registry import lowering
@@ -45,10 +43,7 @@ def view_dtype(b: Lowering, self: Tensor, dtype: Attribute | None) -> Tensor:
     """The same bits as another type of the same width."""
     if dtype is None or bit_width(dtype) != bit_width(self.element):
         raise Unsupported("a view as a dtype of another width changes the shape")
-    if dtype == self.element:
-        return self
-    op = b.builder.pure(BitcastOp, (self.value,), (TensorType(dtype, self.shape),))
-    return Tensor(b.builder, op.result)
+    return self if dtype == self.element else self.bitcast(dtype)
 
 
 @lowering("flatten.using_ints")
@@ -207,6 +202,15 @@ def as_strided(
     seen = flat.window(0, [n for n, _ in walked], [step for _, step in walked])
     kept = seen.reshape([n if step > 0 else 1 for n, step in zip(size, stride, strict=True)])
     return kept.expand(size)
+
+
+@lowering("resize")
+def resize(b: Lowering, self: Tensor, size: list[int]) -> Tensor:
+    """The first elements in another shape."""
+    count = element_count(size)
+    if count > self.count:
+        raise Unsupported(f"nothing is written in {count - self.count} of its elements")
+    return self.reshape((self.count,)).shrink(0, 0, count).reshape(size)
 
 
 def whole_shape(size: Sequence[int], count: int) -> list[int]:
