@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, UnknownLoc, i32, i64
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, IntegerType, UnknownLoc, i32, i64
 from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.parser import Parser, UnresolvedOperand
@@ -27,6 +27,12 @@ def _integers(values: tuple[int, ...]) -> DenseArrayBase:
     return DenseArrayBase.from_list(i64, values)
 
 
+@cache
+def integer_values(attribute: DenseArrayBase[IntegerType]) -> tuple[int, ...]:
+    """The integers of a list. Unpacking their bytes takes several times as long as looking them up."""
+    return attribute.get_values()
+
+
 def print_integers(printer: Printer, values: Sequence[int]) -> None:
     printer.print_string("[" + ", ".join(map(str, values)) + "]")
 
@@ -38,6 +44,7 @@ def parse_integers(parser: Parser) -> DenseArrayBase:
     )
 
 
+@cache
 @cache
 def segment_sizes(*sizes: int) -> DenseArrayBase:
     """`operandSegmentSizes` of an op with several variadic operands; `create` does not set it."""

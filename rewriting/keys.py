@@ -33,10 +33,10 @@ def op_key(
             operands = y, x
     if _is_alu(cls):  # the operands' types say the result's
         return cls, *map(id, operands)
-    if not properties:
-        return cls, *map(id, operands), *result_types
-    items = sorted(properties.items(), key=_name) if len(properties) > 1 else properties.items()
-    return cls, *map(id, operands), *result_types, *items
+    items = properties.items() if properties else ()
+    if len(items) > 1:
+        items = sorted(items, key=_name)
+    return cls, *map(id, operands), _number((*result_types, *items))
 
 
 def has_operands(op: Operation, operands: Sequence[SSAValue]) -> bool:
@@ -48,6 +48,14 @@ def has_operands(op: Operation, operands: Sequence[SSAValue]) -> bool:
 @cache
 def _is_commutative(op: type[Operation]) -> bool:
     return any(isinstance(trait, Commutative) for trait in op.traits)
+
+
+_numbers: dict[tuple[Hashable, ...], int] = {}
+
+
+def _number(attributes: tuple[Hashable, ...]) -> int:
+    """One number for all that are equal: attributes hash slowly, and a key is looked up in several scopes."""
+    return _numbers.setdefault(attributes, len(_numbers))
 
 
 @cache

@@ -31,6 +31,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..layouts import memory_space, span_of
 from ..syntax import (
+    integer_values,
     integers,
     number,
     parse_arguments,
@@ -101,7 +102,7 @@ class KernelOp(IRDLOperation):
 
     @property
     def grid_shape(self) -> tuple[int, int, int]:
-        return self.grid.get_values()  # pyright: ignore[reportReturnType]
+        return integer_values(self.grid)  # pyright: ignore[reportReturnType]
 
     @property
     def threads(self) -> int:

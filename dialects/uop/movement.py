@@ -14,6 +14,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..syntax import (
     UnaryTypeChange,
+    integer_values,
     integers,
     parse_attributes,
     parse_integers,
@@ -51,7 +52,7 @@ class MovementOp(UnaryTypeChange):
         """The list of integers that the option `name` holds."""
         values = self.properties[name]
         assert isinstance(values, DenseArrayBase)
-        return values.get_values()  # pyright: ignore[reportReturnType]
+        return integer_values(values)  # pyright: ignore[reportUnknownArgumentType]
 
     def verify_elements(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Check what all movement ops ask; the two shapes."""

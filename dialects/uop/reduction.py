@@ -24,6 +24,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..monoids import MonoidAttr
 from ..syntax import (
+    integer_values,
     integers,
     parse_attributes,
     parse_integers,
@@ -84,7 +85,7 @@ class ReduceAxisOp(IRDLOperation):
         )
 
     def axis_list(self) -> tuple[int, ...]:
-        return self.axes.get_values()  # pyright: ignore[reportReturnType]
+        return integer_values(self.axes)
 
     def verify_(self) -> None:
         verify_monoid_operands(self, self.monoid, self.operands)

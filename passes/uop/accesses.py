@@ -117,12 +117,15 @@ class Accesses:
             self.roots.append(Access(tuple(indices)))
             self._read(root, self.roots[-1])
         for op in reversed(ops):
-            for access in tuple(self.of.get(op, ())):
-                visit = _VISITS.get(type(op)) or (_elementwise if isinstance(op, AluOp) else None)
-                if visit is None:
-                    raise PassError(f"{op.name} is not supported in kernels yet", op, "it has no form over ranges")
-                self.operands[op, access] = operands = visit(self, op, access)
-                for operand, place in zip(op.operands, operands, strict=True):
+            if op not in self.of:
+                continue
+            visit = _VISITS.get(type(op)) or (_elementwise if isinstance(op, AluOp) else None)
+            if visit is None:
+                raise PassError(f"{op.name} is not supported in kernels yet", op, "it has no form over ranges")
+            operands = tuple(op.operands)
+            for access in self.of[op]:
+                self.operands[op, access] = places = visit(self, op, access)
+                for operand, place in zip(operands, places, strict=True):
                     self._read(operand, place)
 
     def range_of(self, value: SSAValue, dimension: int, taken: Container[int]) -> Index:

@@ -115,14 +115,14 @@ class Fusion:
                 if not repeated:
                     ends.append(later)
         # What breaks a criterion at one end breaks it at all later ones: widen, then halve.
-        best, step = 0, 1
-        while step:
-            probe = min(best + step, len(ends) - 1)
-            if probe > best and self._is_legal(ends[probe]):
+        best, refused, step = 0, len(ends), 1
+        while best + 1 < refused:
+            probe = min(best + step, refused - 1)
+            if self._is_legal(ends[probe]):
                 best, step = probe, step * 2
             else:
-                step //= 2
-        reason = self._refused[ends[best + 1]] if best + 1 < len(ends) else None
+                refused, step = probe, max(step // 2, 1)
+        reason = self._refused[ends[refused]] if refused < len(ends) else None
         return self._with_layout(ends[best]), reason
 
     def _with_layout(self, end: Operation) -> Operation:

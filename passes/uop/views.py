@@ -71,7 +71,7 @@ def _reshape(known: PermutedView, target: tuple[int, ...], buffer: tuple[int, ..
         return known
     if 0 in target:
         return None
-    groups: list[tuple[int, list[int]]] = []  # (first axis of the view, target axes)
+    groups: list[tuple[int, tuple[int, ...]]] = []  # (first axis of the view, target axes)
     for merged, split in reshape_groups(extents, wanted):
         axes = [known.order[axis] for axis in merged]
         if axes != list(range(axes[0], axes[0] + len(axes))):
