@@ -237,9 +237,12 @@ def test_casts(types: tuple[torch.dtype, torch.dtype]) -> None:
     if target.is_floating_point or target == torch.bool or not source.is_floating_point:
         values.append(special(source))
     for value in values:
-        if source.is_floating_point and target == torch.uint8:
-            value = value.abs()
         check(aten._to_copy.default, value, dtype=target)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_floats_wrap_in_bytes(dtype: torch.dtype) -> None:
+    check(aten._to_copy.default, torch.tensor([-1.0, 300.0, -200.5, 255.9, 3.7], dtype=dtype), dtype=torch.uint8)
 
 
 def test_rounding_of_wide_numbers_is_pytorch_s() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ....dialects.monoids import Number
 from ....dialects.types import is_bool, is_float
+from ....rewriting.values import constant_of
 from .errors import Unsupported
 from .lowering import Lowering, Operand
 from .registry import lowering
@@ -55,26 +56,31 @@ def div_mode(b: Lowering, self: Operand, other: Operand, *, rounding_mode: str |
     ops = {None: "div", "floor": "floordiv", "trunc": "truncdiv"}
     if rounding_mode not in ops:
         raise Unsupported(f"rounding_mode {rounding_mode!r} is not 'floor', 'trunc' or None")
-    x, y = b.arithmetic([self, other])
-    return x.alu(ops[rounding_mode], y)
+    return _quotient(b, ops[rounding_mode], self, other)
 
 
 @lowering("floor_divide", "floor_divide.Scalar")
 def floor_divide(b: Lowering, self: Operand, other: Operand) -> Tensor:
-    x, y = b.arithmetic([self, other])
-    return x.alu("floordiv", y)
+    return _quotient(b, "floordiv", self, other)
 
 
 @lowering("remainder.Tensor", "remainder.Scalar", "remainder.Scalar_Tensor")
 def remainder(b: Lowering, self: Operand, other: Operand) -> Tensor:
-    x, y = b.arithmetic([self, other])
-    return x.alu("floormod", y)
+    return _quotient(b, "floormod", self, other)
 
 
 @lowering("fmod.Tensor", "fmod.Scalar")
 def fmod(b: Lowering, self: Operand, other: Operand) -> Tensor:
+    return _quotient(b, "truncmod", self, other)
+
+
+def _quotient(b: Lowering, op: str, self: Operand, other: Operand) -> Tensor:
+    """A quotient, or what is left; refused where integers are divided by a number that is known to be 0."""
     x, y = b.arithmetic([self, other])
-    return x.alu("truncmod", y)
+    divisor = constant_of(other.value) if isinstance(other, Tensor) else other
+    if divisor == 0 and x.count and not is_float(x.element):
+        raise Unsupported("integers are divided by zero, at which PyTorch raises")
+    return x.alu(op, y)
 
 
 @lowering("ldexp.Tensor")

@@ -290,3 +290,21 @@ func.func @assertion(%x: tensor<i1>) -> tensor<i1> {
 }
 // CHECK-LABEL: func.func @assertion(
 // CHECK-NEXT:    func.return %x : tensor<i1>
+
+// -----
+
+// PyTorch raises at integers divided by zero, where a kernel would give some number.
+func.func @zero_divisor(%x: tensor<4xi64>) -> tensor<4xi64> {
+  // expected-error@+1 {{`remainder.Scalar` on tensor<4xi64>: integers are divided by zero, at which PyTorch raises}}
+  %0 = torch.aten "remainder.Scalar"(%x) {other = 0 : i64} : (tensor<4xi64>) -> tensor<4xi64>
+  func.return %0 : tensor<4xi64>
+}
+
+// -----
+
+func.func @zero_tensor(%x: tensor<4xi64>) -> tensor<4xi64> {
+  %zero = torch.aten "full"() {size = [], fill_value = 0 : i64} : () -> tensor<i64>
+  // expected-error@+1 {{on tensor<4xi64>, tensor<i64>: integers are divided by zero}}
+  %0 = torch.aten "div.Tensor_mode"(%x, %zero) {rounding_mode = "trunc"} : (tensor<4xi64>, tensor<i64>) -> tensor<4xi64>
+  func.return %0 : tensor<4xi64>
+}
