@@ -28,6 +28,7 @@ from .lower.loops import lower_loop
 from .lower.lowering import Lowering, flat_type
 from .lower.matrices import lower_matrix_read, lower_mma
 from .lower.reductions import lower_reduce_across, lower_reduce_axis, uses_shared_memory
+from .lower.row_writes import RowWrite
 from .lower.scopes import Scope
 from .lower.stages import StageGroup
 from .lower.values import Values
@@ -46,8 +47,8 @@ class ConvertTileToGPUKernelPass(ModulePass):
       ahead of their loop. Barriers stand where shared memory would be read too early or overwritten too soon, and
       nowhere else.
     - Reductions over threads become shuffles, and shared memory for what is beyond a warp.
-
-    - Matrix products become instructions of a warp on runs of its register arrays, which are flat in such a kernel.
+    - Matrix products become instructions of a warp on runs of its register arrays, which are flat in such a kernel;
+      16-bit accumulators are put together to rows of 16 bytes through shared memory before they are stored.
 
     Leaves alone: the program, kernels without a schedule. Refused: schedules that ask for more threads or
     blocks than the architecture has, slabs that do not fit its shared memory.
@@ -176,7 +177,9 @@ def _lower_op(lowering: Lowering, scope: Scope, op: Operation, stages: StageGrou
         case ReadOp():
             (lower_read if op.ldmatrix is None else lower_matrix_read)(lowering, scope, op)
         case WriteOp():
-            lower_write(lowering, scope, op)
+            in_rows = RowWrite.of(lowering, op)
+            if in_rows is None or not in_rows.build(lowering, scope):
+                lower_write(lowering, scope, op)
         case StageOp():
             if op.result not in lowering.slots:
                 stages.add(op)

@@ -183,6 +183,7 @@ PRODUCTS = {
         schedule="j = 3 register * 8 mma, i = 3 warp * 16 mma, k = 2 loop * 2 loop * 16 mma, "
         "stage = [%a pad 8, %b buffers 2 pad 3]",
     ),
+    "ragged rows of 16 bytes": Product(100, 56, 48, result="f16"),
     "not staged": Product(40, 24, 40, schedule="i = 3 warp * 16 mma, j = 3 block * 8 mma, k = 3 loop * 16 mma"),
 }
 
@@ -233,6 +234,19 @@ def test_what_a_product_costs(b_along_k: bool) -> None:
     assert _total(counters, "cp.async", "sectors") == tiles * 2 * 64 * 128 * 2 // 32
     assert _total(counters, "store.global", "sectors") == 128 * 128 * 4 // 32
     assert _total(counters, "barrier", "warps") == tiles * 4 * (128 // 32)
+
+
+@needs_nvrtc
+def test_rows_are_stored_whole() -> None:
+    """16 bytes a lane, whole sectors, through shared memory without conflicts; behind one more barrier of the block."""
+    product = Product(128, 128, 128, result="f16")
+    _, kernel = _compiled(product)
+    _, counters = _simulated(product, kernel, product.inputs())
+    assert _total(counters, "store.global", "requests") == 128 * 128 * 2 // (16 * 32)
+    assert _total(counters, "store.global", "sectors") == 128 * 128 * 2 // 32
+    for kind in ("load.shared", "store.shared"):
+        assert _total(counters, kind, "wavefronts") == _total(counters, kind, "ideal_wavefronts") > 0
+    assert _total(counters, "barrier", "warps") == 4 * 4 * (128 // 32 + 1)
 
 
 @needs_nvrtc

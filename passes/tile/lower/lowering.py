@@ -9,8 +9,8 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....dialects.gpu_kernel import AllocOp, Architecture, BarrierOp
-from ....dialects.layouts import SHARED
-from ....dialects.types import byte_width
+from ....dialects.layouts import SHARED, memory_space
+from ....dialects.types import byte_width, element_count, is_memref
 from ....dialects.uop import KernelOp
 from ....rewriting.linear import LinearForm
 from .grid import Grid
@@ -60,6 +60,16 @@ class Lowering:
         array = self.root.insert(AllocOp.of(_shared_type(element, element_count))).result
         array.name_hint = hint
         return array
+
+    def has_room(self, size: int) -> bool:
+        """Whether the shared arrays so far leave so many bytes."""
+        taken = 0
+        for op in self.root.block.ops:
+            if isinstance(op, AllocOp) and memory_space(op.result.type) == "shared":
+                type = op.result.type
+                assert is_memref(type)
+                taken += element_count(type.get_shape()) * byte_width(type.element_type)
+        return taken + size <= self.arch.static_shared_bytes
 
     def barrier(self, scope: Scope) -> None:
         scope.insert(BarrierOp.create())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Block, SSAValue
@@ -17,6 +17,7 @@ from ....rewriting.diagnostics import PassError
 from ....rewriting.linear import LinearForm
 from ..linear import linear_form
 from .accesses import flat_index, moved_type
+from .grid import Grid
 from .indices import ZERO
 from .lowering import Lowering
 from .scopes import Scope
@@ -63,10 +64,14 @@ def lower_mma(lowering: Lowering, scope: Scope, op: MmaOp) -> None:
     values.arrays[op.result] = result
 
 
+def is_of_matrix_lanes(grid: Grid) -> bool:
+    """Whether lane l of a warp is the thread at row lane l ÷ 4 and column lane l mod 4."""
+    digits = [(digit.kind, digit.extent) for digit in grid.digits[-2:]]
+    return digits == [(AxisKind.LANE, ROW_LANES), (AxisKind.LANE, COLUMN_LANES)] and grid.threads % WARP == 0
+
+
 def _check_lanes(lowering: Lowering, op: MmaOp | ReadOp) -> None:
-    """Lane l of a warp is the thread at row lane l ÷ 4 and column lane l mod 4."""
-    digits = [(digit.kind, digit.extent) for digit in lowering.grid.digits[-2:]]
-    if digits != [(AxisKind.LANE, ROW_LANES), (AxisKind.LANE, COLUMN_LANES)] or lowering.grid.threads % WARP:
+    if not is_of_matrix_lanes(lowering.grid):
         raise PassError(
             f"{op.name} is of a warp, whose lanes are {ROW_LANES} along rows and {COLUMN_LANES} along columns, but the "
             "threads of the schedule's end are others",
@@ -106,7 +111,7 @@ def lower_matrix_read(lowering: Lowering, scope: Scope, op: ReadOp) -> None:
 
     type = op.buffer.type
     assert is_memref(type)
-    forms = [linear_form(index) for index in op.indices]
+    forms = [_linear(op, index) for index in op.indices]
     array = values.array_of(scope, op.result, op.result.name_hint or "fragment")
     with values.steps(scope, shape, steps) as (inner, place):
         of_lane, number = list(place), matrix
@@ -118,7 +123,7 @@ def lower_matrix_read(lowering: Lowering, scope: Scope, op: ReadOp) -> None:
         if op.transposed is not None:
             lanes = {ROW_LANES: ZERO, COLUMN_LANES: ZERO}
             of_lane[-1] = row
-        at = [_form_at(lowering, op, form, of_lane, lanes) for form in forms]
+        at = [form_at(lowering, form, of_lane, lanes) for form in forms]
         offset = flat_index(indices, inner, type, at) + lowering.slots.get(op.buffer, ZERO)
         loaded = LdmatrixOp.of(
             lowering.buffers[op.buffer],
@@ -130,12 +135,15 @@ def lower_matrix_read(lowering: Lowering, scope: Scope, op: ReadOp) -> None:
     values.arrays[op.result] = array
 
 
-def _form_at(
-    lowering: Lowering, op: ReadOp, form: LinearForm | None, place: Sequence[LinearForm], lanes: dict[int, LinearForm]
-) -> LinearForm:
-    """A form of axes and loops with these coordinates of registers and of the lane."""
+def _linear(op: ReadOp, index: SSAValue) -> LinearForm:
+    form = linear_form(index)
     if form is None:
         raise PassError("the index of matrices is not linear in axes and loops", op, "read them without ldmatrix")
+    return form
+
+
+def form_at(lowering: Lowering, form: LinearForm, place: Place, lanes: Mapping[int, LinearForm]) -> LinearForm:
+    """A form of axes and loops with these coordinates of registers, and these of the lane axes of each extent."""
     total = LinearForm({}, form.constant)
     for leaf, coefficient in form.terms.items():
         if shape := shape_of(leaf.type):
