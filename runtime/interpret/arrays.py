@@ -73,7 +73,7 @@ def bitcast_array(array: Array, source: Attribute, target: Attribute) -> Array:
     """`uop.bitcast`. bf16, which is kept as f32, has the upper half of the bits."""
     if source == target:
         return array
-    array = np.ascontiguousarray(array)
+    array = np.asarray(array, order="C")  # which keeps rank 0
     if type_name(source) == "bf16":
         array = (array.view(np.uint32) >> 16).astype(np.uint16)
     if type_name(target) == "bf16":

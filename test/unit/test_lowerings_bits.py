@@ -28,3 +28,4 @@ def test_mantissa_and_exponent(dtype: torch.dtype) -> None:
 def test_neighbours(dtype: torch.dtype) -> None:
     values = turning(dtype)
     check(aten.nextafter.default, values.reshape(-1, 1), values.reshape(1, -1))
+    check(aten.nextafter.default, values[2], values[3])
