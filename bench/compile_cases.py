@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import torch
 from torch import nn
+
+from uop.frontends.torch_internals import random_state
+from uop.tools.checking.models import make_model
 
 Case = tuple[nn.Module, tuple[torch.Tensor, ...]]
 
@@ -41,6 +45,13 @@ def _llama_block() -> Case:
     return example.make()
 
 
+def _model(name: str) -> Case:
+    """A model of `uop check models`."""
+    with random_state(0):
+        call = make_model(name)
+    return call.module, call.args
+
+
 CASES: dict[str, Callable[[], Case]] = {
     "seed": lambda: (
         Function(_seed),
@@ -57,3 +68,8 @@ CASES: dict[str, Callable[[], Case]] = {
     "llama_block": _llama_block,
 }
 """Name → the module and its example inputs."""
+
+MODELS: dict[str, Callable[[], Case]] = {
+    name: partial(_model, name) for name in ("llama", "bert", "resnet", "mixtral", "mobilenetv2")
+}
+"""The same of small models of `transformers`, two layers deep: programs of many kernels."""

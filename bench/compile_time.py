@@ -3,8 +3,8 @@
 Usage: python bench/compile_time.py [CASE …] [--json FILE] [--no-tinygrad]
 
 PyTorch's export and NVRTC are not counted; tinygrad's time is from its expression to CUDA text. Times are CPU time,
-warm: the
-median of several compilations in one process after a first one, which is given too (`cold`).
+warm: the median of several compilations in one process after a first one, which is given too (`cold`). The models are
+those of `uop check models`, which needs `transformers`; tinygrad is not measured on them.
 """
 
 from __future__ import annotations
@@ -15,15 +15,17 @@ import json
 import subprocess
 import sys
 import time
+from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from compile_cases import CASES
+from compile_cases import CASES, MODELS
 from rich.table import Table
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
+from uop.frontends.exporting import quiet_export
 from uop.frontends.importer import import_exported
 from uop.targets.cuda import cuda_text, gpu_kernels
 from uop.tools.pipeline import run_pipeline
@@ -48,8 +50,9 @@ def compile_once(module: ModuleOp) -> tuple[float, dict[str, float], int]:
 
 def measure(case: str) -> dict[str, Any]:
     """Our times of one case."""
-    module, inputs = CASES[case]()
-    imported = import_exported(module.eval(), inputs)
+    module, inputs = (CASES | MODELS)[case]()
+    with quiet_export():
+        imported = import_exported(module.eval(), inputs)
     cold, _, kernels = compile_once(imported.module.clone())
     runs: list[tuple[float, dict[str, float], int]] = []
     for _ in range(REPEATS):
@@ -71,16 +74,26 @@ def measure_tinygrad(case: str) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("cases", nargs="*", default=list(CASES), metavar="CASE")
+    known = CASES | MODELS
+    parser.add_argument("cases", nargs="*", default=list(known), metavar="CASE", help=", ".join(known))
     parser.add_argument("--json", type=Path, help="write the numbers to this file")
     parser.add_argument("--no-tinygrad", action="store_true")
     options = parser.parse_args()
+    names: list[str] = options.cases
+    if unknown := [name for name in names if name not in known]:
+        parser.error(f"no case is called {', '.join(unknown)}: there are {', '.join(known)}")
+    console = report_console()
+    left_out = [name for name in names if name in MODELS and find_spec("transformers") is None]
+    if left_out:
+        console.print(f"transformers is not installed: {', '.join(left_out)} left out.")
     gc.disable()  # as `uop-opt` does in effect: a compilation makes few cycles
 
     results: dict[str, Any] = {}
-    for case in options.cases:
+    for case in names:
+        if case in left_out:
+            continue
         results[case] = {"uop": measure(case)}
-        if not options.no_tinygrad:
+        if case in CASES and not options.no_tinygrad:
             results[case]["tinygrad"] = measure_tinygrad(case)
 
     total = Table(title="CPU time to CUDA text, ms", title_justify="left")
@@ -98,14 +111,13 @@ def main() -> None:
 
     passes = Table(title="uop, by pass, ms", title_justify="left")
     passes.add_column("pass")
-    names = list(dict.fromkeys(name for result in results.values() for name in result["uop"]["passes"]))
+    rows = dict.fromkeys(name for result in results.values() for name in result["uop"]["passes"])
     for case in results:
         passes.add_column(case, justify="right")
-    for name in names:
+    for name in rows:
         times = [result["uop"]["passes"].get(name) for result in results.values()]
         passes.add_row(name, *("-" if t is None else f"{t * 1e3:.1f}" for t in times))
 
-    console = report_console()
     console.print(total)
     console.print(passes)
     if options.json:
