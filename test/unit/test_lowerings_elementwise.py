@@ -226,6 +226,8 @@ def test_choices(dtype: torch.dtype) -> None:
     check(aten.clamp_min.default, x, 1)
     check(aten.clamp.Tensor, x, y, None, signed_zeros=False)
     check(aten.clamp.Tensor, x, None, y, signed_zeros=False)
+    check(aten.clamp.Tensor, condition, condition[:1])
+    check(aten.clamp_max.Tensor, condition, condition[:, :1])
     if dtype.is_floating_point:
         check(aten.clamp.default, x, -0.3, 0.7)
 

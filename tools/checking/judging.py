@@ -22,8 +22,11 @@ EAGER_FACTOR = 16.0
 """An element that eager PyTorch rounds too (cancellation) may be this many times as wrong."""
 
 
-def by_eager(captured: Captured) -> Callable[[Tensors], Judge]:
-    """Judge by what eager PyTorch and the same computation in float64 make of the inputs."""
+def by_eager(captured: Captured, float64_error: float = 0.0) -> Callable[[Tensors], Judge]:
+    """Judge by what eager PyTorch and the same computation in float64 make of the inputs.
+
+    float64_error: relative error that PyTorch's float64 is known to have itself
+    """
 
     def make_judge(inputs: Tensors) -> Judge:
         eager = captured.reference(inputs)
@@ -37,7 +40,7 @@ def by_eager(captured: Captured) -> Callable[[Tensors], Judge]:
         def judge(outputs: Tensors) -> str | None:
             if len(outputs) != len(eager):
                 return f"{len(outputs)} results where PyTorch gives {len(eager)}"
-            return _first(_difference(*three) for three in zip(outputs, eager, exact, strict=True))
+            return _first(_difference(*three, float64_error) for three in zip(outputs, eager, exact, strict=True))
 
         return judge
 
@@ -65,7 +68,7 @@ def _first(differences: Iterable[str | None]) -> str | None:
     return next((difference for difference in differences if difference is not None), None)
 
 
-def _difference(ours: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor) -> str | None:
+def _difference(ours: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor, float64_error: float) -> str | None:
     """How our result differs from eager PyTorch's and float64's."""
     pairs = (("dtype", ours.dtype, eager.dtype), ("shape", [*ours.shape], [*eager.shape]))
     for what, of_ours, of_eager in pairs:
@@ -77,17 +80,17 @@ def _difference(ours: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor) ->
     if comparison.mismatches:
         what = "NaN or infinity" if eager.dtype.is_floating_point else "a number"
         return f"{comparison.mismatches} of {eager.numel()} elements: {what} where PyTorch has another"
-    if not comparison.right:
+    if not comparison.right and comparison.error > float64_error:
         return f"its error is {comparison.error:.1e}, eager PyTorch's {comparison.eager_error:.1e}"
-    far = _far_elements(ours, eager, exact) if eager.dtype.is_floating_point else 0
+    far = _far_elements(ours, eager, exact, float64_error) if eager.dtype.is_floating_point else 0
     return f"{far} of {eager.numel()} elements are not close" if far else None
 
 
-def _far_elements(ours: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor) -> int:
+def _far_elements(ours: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor, float64_error: float) -> int:
     """How many elements are wrong by themselves, however small beside the greatest."""
     relative, absolute = CLOSE[dtype_name(eager.dtype)]
     y, e, r = ours.double(), eager.double(), exact.double()
-    allowed = absolute + relative * r.abs() + EAGER_FACTOR * (e - r).abs()
+    allowed = absolute + max(relative, float64_error) * r.abs() + EAGER_FACTOR * (e - r).abs()
     finite = y.isfinite() & e.isfinite() & r.isfinite()
     return int((((y - r).abs() > allowed) & finite).sum())
 

@@ -96,8 +96,9 @@ def clamp_max(b: Lowering, self: Tensor, max: Operand) -> Tensor:
 
 def _clamped(b: Lowering, x: Tensor, low: Operand | None, high: Operand | None) -> Tensor:
     """First up to `low`, then down to `high`, which wins where they cross. NaN stays, and a NaN bound wins."""
-    if is_bool(b.element):
-        raise Unsupported("bools are not clamped")
+    bounds = [bound for bound in (low, high) if bound is not None]
+    if is_bool(b.element) and not (len(bounds) == 1 and isinstance(bounds[0], Tensor)):
+        raise Unsupported("PyTorch clamps bools by one tensor, not by two or by numbers")
     result = x.cast(b.element)
     for bound, op in ((low, "max"), (high, "min")):
         if bound is not None:
