@@ -13,7 +13,10 @@ from typing import Any
 import torch
 import torch.export
 
-from .source_locations import whole_stack_traces
+from ..rewriting.locations import source_lines
+from .element_types import dtype_name
+from .errors import Problem, UnsupportedProgramError
+from .source_locations import node_location, whole_stack_traces
 from .torch_internals import run_decompositions
 
 _INTERPOLATIONS = (
@@ -79,9 +82,27 @@ def export_module(
 
 
 def decompose(exported: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
-    """`exported` in core ATen operations and those of `KEPT`, without mutation and views."""
+    """`exported` in core ATen operations and those of `KEPT`, without mutation and views.
+
+    Raises `UnsupportedProgramError`.
+    """
+    _check_outputs(exported)
     with quiet_export(), _regions_keep_locations(exported.graph_module):
         return run_decompositions(exported, KEPT)
+
+
+def _check_outputs(exported: torch.export.ExportedProgram) -> None:
+    """Refuse `aminmax(out=…)` into another dtype, which PyTorch refuses when it runs, and converts when decomposed."""
+    problems: list[Problem] = []
+    for node in exported.graph.nodes:
+        if node.target is torch.ops.aten.aminmax.out:
+            dtypes = {value.meta["val"].dtype for value in node.all_input_nodes}
+            if len(dtypes) > 1:
+                location = ", ".join(source_lines(node_location(node.meta)))
+                names = ", ".join(sorted(map(dtype_name, dtypes)))
+                problems.append(Problem(location, str(node.target), f"its input and `out` have dtypes {names}"))
+    if problems:
+        raise UnsupportedProgramError(problems)
 
 
 @contextlib.contextmanager

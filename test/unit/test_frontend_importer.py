@@ -284,6 +284,18 @@ def test_places_in_memory_from_the_first_element_on() -> None:
     np.testing.assert_array_equal(value, [[0, 1], [3, 4]])
 
 
+def test_out_of_another_dtype() -> None:
+    """Of `aminmax`, which only eager PyTorch refuses."""
+
+    def into(dtype: torch.dtype) -> Imported:
+        outs = [torch.empty(3, dtype=dtype) for _ in range(2)]
+        return import_function(lambda x, low, high: torch.aminmax(x, dim=0, out=(low, high)), randn(2, 3), *outs)
+
+    assert [op.overload.data for op in operations(into(torch.float32))] == ["amin", "amax"]
+    with pytest.raises(UnsupportedProgramError, match=r"aminmax\.out: its input and `out` have dtypes float32, float6"):
+        into(torch.float64)
+
+
 class Everything(nn.Module):
     """Parameters, buffers that change, an attribute, a literal, a nested input and a nested output."""
 
