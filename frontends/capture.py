@@ -24,6 +24,7 @@ from .expression import Expression
 from .fake_tensors import fake_tensors
 from .recording import Recorder, make_values
 from .source_locations import COMMAND, shown_path
+from .torch_internals import random_state
 from .user_errors import user_errors
 
 DEFAULT_FUNCTION = "make"
@@ -131,7 +132,8 @@ def _load_function(path: Path, name: str) -> Callable[[], Any]:
         raise CaptureError(f"{shown_path(str(path))} is no Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module  # where dataclasses and pickle look for a class's module
-    spec.loader.exec_module(module)
+    with random_state(0):  # each run makes the same tensors, which a function may use as constants
+        spec.loader.exec_module(module)
     function = getattr(module, name, None)
     if not callable(function):
         functions = ", ".join(_functions(module)) or "none"

@@ -10,6 +10,7 @@ import torch
 import torch.export
 from torch import nn
 from torch._subclasses.fake_tensor import FakeTensor
+from torch.export.graph_signature import InputKind
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 
 from .errors import CaptureError
@@ -17,7 +18,7 @@ from .exporting import decompose, export_module, quiet_export
 from .imported import Argument, ArgumentKind, Imported, ResultKind
 from .importer import import_decomposed
 from .reference import run_in_float64
-from .torch_internals import random_state
+from .torch_internals import is_inside_derivative, random_state, shares_memory
 from .user_errors import user_errors
 
 
@@ -54,9 +55,26 @@ class Captured:
     def exported(self) -> torch.export.ExportedProgram:
         """The program as `torch.export` gives it. Raises `CaptureError` when it cannot be exported."""
         if self._exported is None:
-            with user_errors("torch.export cannot take the program"):
-                self._exported = export_module(self.module, self.args, self.kwargs)
+            self._exported = self._export()
+            if any(isinstance(value, FakeTensor) for value in _unnamed_constants(self._exported, self.module)):
+                self._keep_values()
+                self._exported = self._export()
+            _check_exported(self._exported, self.module)
         return self._exported
+
+    def _export(self) -> torch.export.ExportedProgram:
+        with user_errors("torch.export cannot take the program"):
+            return export_module(self.module, self.args, self.kwargs)
+
+    def _keep_values(self) -> None:
+        """Make the module and its inputs for real, once for all seeds.
+
+        Tensors that a function closes over are constants of the program without a name to find them by, so those of
+        a module made anew, which are other random numbers, could not take their place.
+        """
+        call = self._make_call(0)
+        self.module, self.args, self.kwargs = call.module, call.args, call.kwargs
+        self._make = lambda: call
 
     def imported(self) -> Imported:
         """The program in the torch dialect. Raises `CaptureError` and `UnsupportedProgramError`."""
@@ -69,9 +87,10 @@ class Captured:
 
         The same seed gives the same values. Dense and row-major, and not shared with the user's program.
         """
+        arguments = self.imported().arguments
         made = self._make_call(seed)
         leaves = tree_leaves((made.args, dict(made.kwargs)))
-        return [_value(argument, made.module, leaves) for argument in self.imported().arguments]
+        return [_value(argument, made.module, leaves) for argument in arguments]
 
     def reference(self, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
         """What PyTorch computes from `inputs`: one tensor for each result of the imported function.
@@ -85,16 +104,17 @@ class Captured:
         leaves, spec = tree_flatten((made.args, dict(made.kwargs)))
         for argument in imported.arguments:
             if argument.leaf is not None:
-                leaves[argument.leaf] = by_source[argument.source]
+                value = by_source[argument.source]
+                leaves[argument.leaf] = value.requires_grad_(leaves[argument.leaf].requires_grad)
         args, kwargs = tree_unflatten(leaves, spec)
         state = _state(imported, made.module, by_source)
-        with user_errors(), torch.no_grad():
+        with user_errors():
             outputs = iter(tree_leaves(torch.func.functional_call(made.module, state, args, kwargs, tie_weights=False)))
         results: list[torch.Tensor] = []
         for result in imported.results:
             value = next(outputs) if result.kind is ResultKind.USER_OUTPUT else by_source[result.target or ""]
             if result.index is not None:
-                results.append(value)
+                results.append(value.detach())
             elif isinstance(value, torch.Tensor) or repr(value) != repr(result.constant):  # NaN is itself
                 told = "a tensor" if isinstance(value, torch.Tensor) else repr(value)
                 raise CaptureError(f"torch.export gives {result.constant!r} where the program gives {told}")
@@ -108,7 +128,11 @@ class Captured:
         if self._core is None:
             exported = self.exported()
             with user_errors("torch.export cannot decompose the program"):
-                self._core = decompose(exported)
+                try:
+                    self._core = decompose(exported)
+                except Exception:
+                    _check_memory(exported, tree_leaves((self.args, dict(self.kwargs))))
+                    raise
         return self._core
 
     def _make_call(self, seed: int) -> Call:
@@ -135,11 +159,50 @@ def _state(imported: Imported, module: nn.Module, values: Mapping[str, torch.Ten
     for argument in imported.arguments:
         if argument.kind in (ArgumentKind.PARAMETER, ArgumentKind.BUFFER):
             value = values[argument.source]
+            own = _attribute(module, argument.source)
             # The code may assign one module's parameter to another, which takes none but a parameter.
             is_parameter = argument.kind is ArgumentKind.PARAMETER
-            state[id(_attribute(module, argument.source))] = nn.Parameter(value, False) if is_parameter else value
+            state[id(own)] = nn.Parameter(value, own.requires_grad) if is_parameter else value
     names = [*module.named_parameters(remove_duplicate=False), *module.named_buffers(remove_duplicate=False)]
     return {name: state[id(tensor)] for name, tensor in names if id(tensor) in state}
+
+
+def _unnamed_constants(exported: torch.export.ExportedProgram, module: nn.Module) -> list[torch.Tensor]:
+    """The constant tensors of the program that are no attributes of the module: literals, and what is closed over."""
+    constants = [(name, value) for name, value in exported.constants.items() if isinstance(value, torch.Tensor)]
+    return [value for name, value in constants if not _has_attribute(module, name)]
+
+
+def _check_exported(exported: torch.export.ExportedProgram, module: nn.Module) -> None:
+    """Raise `CaptureError` for a program in which `torch.export` took what is computed for constants."""
+    if any(is_inside_derivative(value) for value in _unnamed_constants(exported, module)):
+        raise CaptureError(
+            "torch.export does not record all that torch.func.grad and the like compute with: write the derivative out"
+        )
+
+
+def _check_memory(exported: torch.export.ExportedProgram, leaves: Sequence[Any]) -> None:
+    """Raise `CaptureError` where an input shares memory with another, or with a buffer, which is no problem as long
+    as none is changed."""
+    places = iter(leaves)
+    tensors: list[tuple[str, torch.Tensor]] = []
+    for spec in exported.graph_signature.input_specs:
+        value = next(places) if spec.kind is InputKind.USER_INPUT else exported.state_dict.get(spec.target or "")
+        if not isinstance(value, torch.Tensor):
+            continue
+        name = spec.target or spec.arg.name
+        if shared := [other for other, tensor in tensors if shares_memory(tensor, value)]:
+            raise CaptureError(
+                f"inputs {shared[0]} and {name} share memory that the program changes: hand in a .clone() of one"
+            )
+        tensors.append((name, value))
+
+
+def _has_attribute(module: nn.Module, path: str) -> bool:
+    try:
+        return isinstance(_attribute(module, path), torch.Tensor)
+    except AttributeError:
+        return False
 
 
 def _attribute(module: nn.Module, path: str) -> torch.Tensor:

@@ -95,6 +95,11 @@ def shares_memory(first: torch.Tensor, second: torch.Tensor) -> bool:
     return torch._C._is_alias_of(first, second)
 
 
+def is_inside_derivative(tensor: torch.Tensor) -> bool:
+    """Whether it is a value that `torch.func.grad` and the like compute with, which means nothing outside of them."""
+    return torch._C._functorch.is_functorch_wrapped_tensor(tensor)
+
+
 @contextmanager
 def random_state(seed: int) -> Generator[None]:
     """Random numbers on the CPU from `seed`; afterwards they go on as if nothing had been."""

@@ -9,7 +9,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 
 from uop.frontends.capture import capture_file
 from uop.frontends.captured import Captured
-from uop.frontends.errors import CaptureError
+from uop.frontends.errors import CaptureError, FrontendError
 from uop.frontends.imported import ArgumentKind
 from uop.rewriting.locations import source_lines
 
@@ -196,6 +196,67 @@ def test_buffers_that_change(folder: Path) -> None:
         assert torch.allclose(results[1].float(), x * 5)
 
 
+UNNAMED = {
+    "a tensor that a function closes over": "scale_by(torch.randn(3))",
+    "a module that a function closes over": "after(nn.Linear(3, 3))",
+    "a tensor of the file": "lambda x: x * W",
+    "a tensor of an object": "Scale(torch.randn(3)).call",
+    "modules in a list": "Layers([nn.Linear(3, 3)])",
+}
+
+
+@pytest.mark.parametrize("program", UNNAMED.values(), ids=UNNAMED)
+def test_tensors_that_are_no_attributes_of_a_module(folder: Path, program: str) -> None:
+    code = """
+    W = torch.randn(3)
+
+    def scale_by(w):
+        return lambda x: x * w
+
+    def after(layer):
+        return lambda x: layer(x) + 1
+
+    class Scale:
+        def __init__(self, w):
+            self.w = w
+
+        def call(self, x):
+            return x * self.w
+
+    class Layers(nn.Module):
+        def __init__(self, layers):
+            super().__init__()
+            self.layers = layers
+
+        def forward(self, x):
+            return self.layers[0](x)
+    """
+    make = f"\ndef make():\n    return {program}, torch.randn(3)\n"
+    check_references(capture(folder, textwrap.dedent(code) + make))
+
+
+def test_a_step_of_training(folder: Path) -> None:
+    """PyTorch computes the derivative that was exported, of what needs one, and gives no history with it."""
+    code = """
+    class Step(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.w = nn.Parameter(torch.randn(3, 2))
+
+        def forward(self, x):
+            gradient, = torch.autograd.grad((x @ self.w).pow(2).mean(), [self.w])
+            with torch.no_grad():
+                self.w -= 0.1 * gradient
+            return gradient
+
+    def make():
+        return Step(), torch.randn(4, 3)
+    """
+    captured = capture(folder, code)
+    assert not any(result.requires_grad for result in captured.reference(captured.make_inputs()))
+    check_references(captured)
+
+
 def test_a_compiled_model_is_the_model(folder: Path) -> None:
     code = """
     @torch.compile
@@ -230,6 +291,35 @@ ERRORS = {
         "torch.export cannot take the program: RuntimeError: a and b must have same reduction dim, "
         "but got [2, 5] X [3, 4].",
     ),
+    "memory of two inputs": (
+        "def f(x, y):\n    x += 1\n    return x * y\n\n"
+        "def make():\n    x = torch.randn(3)\n    return f, (x[1:], x[:2])\n",
+        "inputs x and y share memory that the program changes: hand in a .clone() of one",
+    ),
+    "memory of a buffer": (
+        "def make():\n    m = nn.BatchNorm1d(3)\n    return m, m.running_mean.expand(2, 3)\n",
+        "inputs running_mean and input share memory that the program changes: hand in a .clone() of one",
+    ),
+    "a result of a class": (
+        "class Pair:\n    pass\n\ndef make():\n    return lambda x: Pair(), torch.randn(3)\n",
+        "torch.export cannot take the program: the program gives an object of Pair, which torch.export does not know: "
+        "return a tuple or a dict, or register the class with torch.export.register_dataclass(Pair)",
+    ),
+    "the derivative of a function": (
+        "def make():\n    return torch.func.grad(lambda x: x.sin().sum()), torch.randn(3)\n",
+        "torch.export does not record all that torch.func.grad and the like compute with: write the derivative out",
+    ),
+    "a derivative that is not recorded": (
+        "def f(x):\n    return torch.autograd.grad(x.tanh().sum(), x)\n\n"
+        "def make():\n    return f, torch.randn(3, requires_grad=True)\n",
+        "torch.export cannot take the program: torch.export does not record all that torch.autograd.grad computes "
+        "with: write the derivative out",
+    ),
+    "a number of data": (
+        "def f(x):\n    return x * x.sum().item()\n\ndef make():\n    return f, torch.randn(3)\n",
+        "model.py:4: aten._local_scalar_dense.default: its result is no tensor: sizes and control flow that depend on "
+        "data are not supported; without `.item()` and `float()`, a tensor of no dimensions computes the same",
+    ),
     "control flow on data": (
         "def f(x):\n    if x.sum() > 0:\n        x = -x\n    return x\n\ndef make():\n    return f, torch.randn(3)\n",
         "model.py:4:8: the program depends on the data in a tensor (`if x > 0`, `x.item()`), which is not supported\n"
@@ -240,7 +330,7 @@ ERRORS = {
 
 @pytest.mark.parametrize(("code", "expected"), ERRORS.values(), ids=ERRORS)
 def test_errors(folder: Path, code: str, expected: str, capfd: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(CaptureError) as caught:
+    with pytest.raises(FrontendError) as caught:
         capture(folder, code).imported()
     assert str(caught.value).startswith(expected)
     assert capfd.readouterr() == ("", "")
