@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -323,11 +324,12 @@ def test_cases_in_the_repository_can_be_read() -> None:
     assert len(read_cases(CASES / "one-liners.txt")) == 67
 
 
-def check_none_wrong(suite: Suite[Any], at_least: float, known: Sequence[str] = ()) -> None:
-    """None but the known ones is wrong or crashes, and of all outcomes at least that share is right."""
+def check_none_wrong(suite: Suite[Any], at_least: float) -> list[Outcome]:
+    """None is wrong or crashes, and of all outcomes at least that share is right."""
     outcomes = list(run_suite(suite, suite.cases(), time_limit=300))
-    assert [outcome.case for outcome in outcomes if outcome.verdict.is_failure] == [*known]
+    assert [outcome.case for outcome in outcomes if outcome.verdict.is_failure] == []
     assert sum(outcome.verdict is Verdict.RIGHT for outcome in outcomes) >= at_least * len(outcomes)
+    return outcomes
 
 
 @pytest.mark.slow
@@ -353,10 +355,12 @@ def test_all_operations(dtype: str) -> None:
 
 @pytest.mark.slow
 def test_all_operations_in_the_simulator() -> None:
-    check_none_wrong(OpInfoSuite(ALL_LEVELS), 0.4)
+    """Of 677 operations of float32 the others are complex, random, of a size that is data, or factorizations."""
+    outcomes = check_none_wrong(OpInfoSuite(ALL_LEVELS), 0.8)
+    right = Counter(outcome.level for outcome in outcomes if outcome.verdict is Verdict.RIGHT)
+    assert min(right[level] for level in ALL_LEVELS) >= 560
 
 
 @pytest.mark.slow
 def test_all_error_inputs() -> None:
-    """Of `out=` with a wrong dtype, torch.export makes a conversion."""
-    check_none_wrong(OpInfoSuite(("tensors",), (ERRORS,)), 0.9, known=["aminmax errors #3"])
+    check_none_wrong(OpInfoSuite(("tensors",), (ERRORS,), samples=None), 0.9)
