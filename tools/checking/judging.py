@@ -25,7 +25,7 @@ EAGER_FACTOR = 16.0
 def by_eager(captured: Captured, float64_error: float = 0.0) -> Callable[[Tensors], Judge]:
     """Judge by what eager PyTorch and the same computation in float64 make of the inputs.
 
-    float64_error: relative error that PyTorch's float64 is known to have itself
+    float64_error: what PyTorch's float64 is known to be off by itself, relative to the greatest element
     """
 
     def make_judge(inputs: Tensors) -> Judge:
@@ -90,8 +90,9 @@ def _far_elements(ours: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor, 
     """How many elements are wrong by themselves, however small beside the greatest."""
     relative, absolute = CLOSE[dtype_name(eager.dtype)]
     y, e, r = ours.double(), eager.double(), exact.double()
-    allowed = absolute + max(relative, float64_error) * r.abs() + EAGER_FACTOR * (e - r).abs()
     finite = y.isfinite() & e.isfinite() & r.isfinite()
+    greatest = r.abs().where(finite, 0.0).amax() if r.numel() else 0.0
+    allowed = absolute + relative * r.abs() + EAGER_FACTOR * (e - r).abs() + float64_error * greatest
     return int((((y - r).abs() > allowed) & finite).sum())
 
 
