@@ -21,8 +21,8 @@ WARPS = 4
 DEPTH = 32
 """Elements of the reduced axis that a slab holds: rows of 64 bytes."""
 
-SLABS = 3
-"""Slabs of one operand that are held at once: one is used while two are on their way."""
+SLABS = 2
+"""Slabs of one operand that are held at once: one is used while the next is on its way."""
 
 SWIZZLE = 8
 """Elements of 16 bytes, which ldmatrix and asynchronous copies move at once."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import MemRefType
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Block, SSAValue
 
-from ....dialects.gpu_kernel import LoadOp, StoreOp
+from ....dialects.gpu_kernel import ForOp, LoadOp, StoreOp
 from ....dialects.layouts import SwizzleAttr, strides_of
 from ....dialects.tile import ReadOp, WriteOp
 from ....dialects.types import element_of, is_memref, shape_of, with_shape
@@ -33,20 +33,65 @@ def flat_index(indices: Indices, scope: Scope, type: MemRefType[Attribute], plac
 def _swizzled_index(
     indices: Indices, scope: Scope, type: MemRefType[Attribute], swizzle: SwizzleAttr, place: Sequence[LinearForm]
 ) -> LinearForm:
-    """As `SwizzleAttr.column`: the units of a row are permuted by exclusive or with bits of the row's number."""
+    """As `SwizzleAttr.column`: the units of a row are permuted by exclusive or with bits of the row's number.
+
+    What only loops change is applied last, to an index that is computed once for a thread: where chunk = x + y has no
+    carries, (x + y) xor bits is (x xor bits) xor y, and so is the sum with the row's start.
+    """
     unit, chunks = swizzle.unit.data, swizzle.chunks.data
     row_length = type.get_shape()[-1]
-    row_start, column = ZERO, place[-1]
+    row_start, row = ZERO, ZERO
     for coordinate, stride in zip(place[:-1], strides_of(type), strict=False):
         row_start += coordinate * stride
-    row = ZERO
-    for coordinate, stride in zip(place[:-1], strides_of(type), strict=False):
         row += coordinate * (stride // row_length)
     bits = indices.remainder(scope, indices.quotient(scope, row, max(1, 8 // chunks)), min(chunks, 8))
-    chunk = indices.quotient(scope, column, unit)
-    permuted = scope.alu("xor", indices.value(scope, chunk), indices.value(scope, bits))
-    moved = indices.leaf(permuted, Interval.of_extent(chunks))
-    return row_start + moved * unit + indices.remainder(scope, column, unit)
+    chunk, rest = indices.quotient(scope, place[-1], unit), indices.remainder(scope, place[-1], unit)
+    steady, moving = _split_by_loops(scope, chunk)
+    if not _adds_without_carries(indices, steady, moving):
+        steady, moving = chunk, ZERO
+    permuted = scope.alu("xor", indices.value(scope, steady), indices.value(scope, bits))
+    start = indices.leaf(permuted, Interval.of_extent(chunks)) * unit
+    if not moving.terms and not moving.constant:
+        return row_start + start + rest
+    own_row, other_row = _split_by_loops(scope, row_start)
+    length = indices.bounds(own_row).high + row_length
+    if length & (length - 1):  # the exclusive or might seem to leave the rows
+        own_row, other_row = ZERO, row_start
+        length = row_length
+    moved = scope.alu("xor", indices.value(scope, own_row + start), indices.value(scope, moving * unit))
+    return indices.leaf(moved, Interval.of_extent(length)) + other_row + rest
+
+
+def _split_by_loops(scope: Scope, form: LinearForm) -> tuple[LinearForm, LinearForm]:
+    """The terms that no loop changes, and the others and the constant."""
+    steady = {leaf: c for leaf, c in form.terms.items() if scope.of(leaf) is scope.root}
+    moving = {leaf: c for leaf, c in form.terms.items() if leaf not in steady}
+    return LinearForm(steady), LinearForm(moving, form.constant)
+
+
+def _adds_without_carries(indices: Indices, first: LinearForm, second: LinearForm) -> bool:
+    """Whether no bit is ever set in both of two forms, nor in two terms of one."""
+    taken = 0
+    for form in (first, second):
+        for leaf, coefficient in [*form.terms.items(), (None, form.constant)]:
+            bits = coefficient if leaf is None else _bits(indices, leaf) * coefficient
+            if coefficient < 0 or coefficient & (coefficient - 1) and leaf is not None or bits & taken:
+                return False
+            taken |= bits
+    return True
+
+
+def _bits(indices: Indices, leaf: SSAValue) -> int:
+    """The bits that may be set in an index; all, if it may be negative."""
+    bounds = indices.bounds(LinearForm({leaf: 1}))
+    if bounds.low < 0:
+        return -1
+    bits = (1 << bounds.high.bit_length()) - 1
+    loop = leaf.owner.parent_op() if isinstance(leaf.owner, Block) else None
+    if isinstance(loop, ForOp) and constant_value(loop.start) == 0:
+        step = loop.step.value.data
+        bits &= -(step & -step)
+    return bits
 
 
 def _address(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import lcm
 
 from xdsl.ir import SSAValue
 
@@ -60,6 +61,11 @@ class Pipeline:
     @property
     def steps(self) -> int:
         return self.op.axis.extent.data
+
+    @property
+    def period(self) -> int:
+        """Steps after which the slots are used again in the same order."""
+        return lcm(*(ring.depth for ring in self.rings))
 
     @property
     def _asynchronous(self) -> list[_Ring]:

@@ -183,8 +183,9 @@ class _Columns:
         if dimension >= 0:
             return {self.dimension: RUN, self.rank - 1: 1}.get(dimension)
         owner = leaf.owner
-        is_lane = isinstance(owner, AxisOp) and owner.axis.axis_kind is AxisKind.LANE
-        return 2 if is_lane and owner.extent == COLUMN_LANES else None
+        if isinstance(owner, AxisOp) and owner.axis.axis_kind is AxisKind.LANE and owner.extent == COLUMN_LANES:
+            return 2
+        return None
 
 
 def _dimension(leaf: SSAValue) -> int:

@@ -236,9 +236,9 @@ uop.kernel @scan_vector(%out: memref<100xf32>, %x: memref<100xf32>) {
 
 // -----
 
-// Products of 16-bit floats in f32: matrix instructions over slabs of 32, three at once, whose units of 16 bytes are
+// Products of 16-bit floats in f32: matrix instructions over slabs of 32, two at once, whose units of 16 bytes are
 // permuted.
-// CHECK: uop.kernel @product_f16({{.*}}) schedule #tile.schedule<i = 8 block * 2 warp * 2 register * 16 mma, j = 8 block * 2 warp * 4 register * 8 mma, k = 16 loop * 2 unroll * 16 mma, stage = [%a buffers 3 async swizzle 8, %b buffers 3 async swizzle 8]> {
+// CHECK: uop.kernel @product_f16({{.*}}) schedule #tile.schedule<i = 8 block * 2 warp * 2 register * 16 mma, j = 8 block * 2 warp * 4 register * 8 mma, k = 16 loop * 2 unroll * 16 mma, stage = [%a buffers 2 async swizzle 8, %b buffers 2 async swizzle 8]> {
 uop.kernel @product_f16(%out: memref<512x512xf32>, %a: memref<512x512xf16>, %b: memref<512x512xf16>) {
   loop.for %i (i = 512 parallel) {
     loop.for %j (j = 512 parallel) {
@@ -258,7 +258,7 @@ uop.kernel @product_f16(%out: memref<512x512xf32>, %a: memref<512x512xf16>, %b: 
 // -----
 
 // Few rows: the columns of the output are the rows of the instruction.
-// CHECK: uop.kernel @few_rows({{.*}}) schedule #tile.schedule<i = 8 mma, j = 8 block * 4 warp * 16 mma, k = 4 loop * 2 unroll * 16 mma, stage = [%b buffers 3 async swizzle 8, %a buffers 3 async swizzle 8]> {
+// CHECK: uop.kernel @few_rows({{.*}}) schedule #tile.schedule<i = 8 mma, j = 8 block * 4 warp * 16 mma, k = 4 loop * 2 unroll * 16 mma, stage = [%b buffers 2 async swizzle 8, %a buffers 2 async swizzle 8]> {
 uop.kernel @few_rows(%out: memref<8x512xf32>, %a: memref<8x128xbf16>, %b: memref<512x128xbf16>) {
   loop.for %i (i = 8 parallel) {
     loop.for %j (j = 512 parallel) {
