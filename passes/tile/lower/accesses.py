@@ -73,9 +73,12 @@ def _adds_without_carries(indices: Indices, first: LinearForm, second: LinearFor
     """Whether no bit is ever set in both of two forms, nor in two terms of one."""
     taken = 0
     for form in (first, second):
-        for leaf, coefficient in [*form.terms.items(), (None, form.constant)]:
-            bits = coefficient if leaf is None else _bits(indices, leaf) * coefficient
-            if coefficient < 0 or coefficient & (coefficient - 1) and leaf is not None or bits & taken:
+        if form.constant < 0 or form.constant & taken:
+            return False
+        taken |= form.constant
+        for leaf, coefficient in form.terms.items():
+            bits = _bits(indices, leaf) * coefficient
+            if coefficient < 0 or coefficient & (coefficient - 1) or bits & taken:
                 return False
             taken |= bits
     return True

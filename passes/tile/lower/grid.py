@@ -40,6 +40,13 @@ class Grid:
     def __init__(self, kernel: KernelOp, arch: Architecture, scope: Scope, indices: Indices):
         assert kernel.schedule is not None
         schedule = kernel.schedule.data
+        if schedule.matrix is None and (factors := schedule.of_kinds((AxisKind.MMA,))):
+            raise PassError(
+                f"the mma factors {', '.join(f'{axis} = {factor}' for axis, _, factor in factors)} are those of no "
+                "matrix instructions",
+                kernel,
+                "tile form and its schedule belong together: convert the kernel's loop form again",
+            )
         threads = [(axis, factor.extent, factor.kind) for axis, factor in schedule.threads() if factor.extent > 1]
         self.threads: int = prod(extent for _, extent, _ in threads)
         if self.threads > arch.threads:

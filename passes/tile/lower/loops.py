@@ -11,7 +11,7 @@ from ....dialects.gpu_kernel import ForOp as GPUForOp
 from ....dialects.gpu_kernel import StoreOp
 from ....dialects.loop import ForOp
 from ....dialects.monoids import Number
-from ....dialects.syntax import number
+from ....dialects.syntax import number as number_attribute
 from ....dialects.types import element_count, element_of, shape_of
 from .lowering import Lowering
 from .pipelines import Pipeline
@@ -32,7 +32,7 @@ def lower_loop(lowering: Lowering, scope: Scope, op: ForOp, lower_block: LowerBl
     if pipeline is not None:
         if lowering.values.flat:
             # Which slot is used is then known, and so is where each matrix lies.
-            loop.properties["unroll"] = number(pipeline.period)
+            loop.properties["unroll"] = number_attribute(pipeline.period)
         pipeline.begin(scope)
     with scope.inside(loop, loop.body.block) as body:
         values.known[op.index] = lowering.indices.leaf(loop.index)
