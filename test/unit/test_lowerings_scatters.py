@@ -122,6 +122,38 @@ def test_index_put_of_masks(dtype: torch.dtype) -> None:
     check(aten.masked_scatter.default, x, MASK & ~MASK, sample(dtype, (0,), 3))
 
 
+ONE = torch.tensor([False, False, True, False, False])
+BLOCK = torch.tensor([[True, False, False, True, False], [False] * 5, [False, True, False, False, True], [False] * 5])
+
+
+@pytest.mark.parametrize("accumulate", [False, True])
+@pytest.mark.parametrize(
+    ("indices", "values"),
+    [
+        ([ROWS, torch.tensor([1, 2])], (2, 6)),
+        ([ROWS, torch.tensor([1, -2])], ()),
+        ([ROWS, torch.tensor([3])], (2, 6)),
+        ([ROWS, torch.tensor(3)], ()),
+        ([ROWS, ONE], (6,)),
+        ([ROWS, ONE], (2, 6)),
+        ([ROWS & False, ONE], ()),
+        ([ROWS & False, ONE], (0, 6)),
+        ([torch.tensor([False, True, True, True]), COLUMNS], (1, 6)),
+        ([torch.tensor([False, True, False, False]), ONE], (1,)),
+        ([ROWS, None, torch.tensor([0, 5])], (2, 5)),
+        ([ROWS, None, torch.tensor([0, 5])], (2, 1)),
+        ([None, COLUMNS, torch.tensor([5, 1, 5])], (4, 3)),
+        ([BLOCK, torch.tensor([5, 1, 5, 2])], (4,)),
+        ([BLOCK, torch.tensor([True, True, False, True, True, False])], ()),
+    ],
+)
+def test_masks_beside_other_indices(
+    indices: list[torch.Tensor | None], values: tuple[int, ...], accumulate: bool
+) -> None:
+    x = sample(torch.float32, (4, 5, 6))
+    check(aten.index_put.default, x, indices, sample(torch.float32, values, 1), accumulate, ulps=2 * accumulate)
+
+
 def test_masked_indices() -> None:
     """Indices may lie anywhere where the mask is false."""
     x, mask = sample(torch.float32, (4, 5)), torch.tensor([True, False, True])
@@ -134,8 +166,8 @@ def test_masked_indices() -> None:
 def test_refusals() -> None:
     """What depends on data is refused by name, with what to do instead."""
     x = sample(torch.float32, (4, 5))
-    with pytest.raises((PassError, Unsupported), match=r"a mask chooses depends on data.*torch\.where"):
-        check(aten.index_put.default, x, [ROWS, torch.tensor([1, 2])], torch.tensor(1.0))
+    with pytest.raises((PassError, Unsupported), match=r"masks beside indices of several dimensions.*torch\.where"):
+        check(aten.index_put.default, x, [ROWS, torch.tensor([[1, 2]])], torch.tensor(1.0))
     with pytest.raises((PassError, Unsupported), match=r"selection by mask depends on data.*torch\.where"):
         check(aten.index.Tensor, x, [ROWS])
 

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import i1, i64
 
 from ....dialects.monoids import MONOIDS, Number
-from ....dialects.types import element_count, is_bool, is_float, ui8
+from ....dialects.types import is_bool, is_float
 from .errors import Unsupported
 from .lowering import Lowering, Operand
+from .masks import chosen_places, coordinates, count_before, is_mask, pairs
 from .places import Places, first_elements, from_front, inverse, with_axis
 from .registry import lowering
 from .tensor import Tensor, along, bool_tensor, full
@@ -129,16 +130,23 @@ def index_put(
     b: Lowering, self: Tensor, indices: list[Tensor | None], values: Tensor, accumulate: bool = False
 ) -> Tensor:
     """With `accumulate`, values put at one place add up; else the last of them stays."""
-    if any(is_bool(tensor.element) or tensor.element == ui8 for tensor in indices if tensor is not None):
+    masks = [tensor for tensor in indices if tensor is not None and is_mask(tensor)]
+    if masks and len([tensor for tensor in indices if tensor is not None]) == 1:
         return _masked_put(b, self, indices, values, accumulate)
+    if masks:
+        return _paired_put(b, self, indices, values, accumulate)
     places = Places.of(self, indices)
     rows = places.rows(self.cast(b.compute) if accumulate else self)
+    put = _put_rows(rows, places, places.flat, values, accumulate)
+    return places.from_rows(put, self.shape)
+
+
+def _put_rows(rows: Tensor, places: Places, flat: Tensor, values: Tensor, accumulate: bool) -> Tensor:
     order = places.result_order()
     taken_shape = (*places.shape, *rows.shape[1:])
     updates = values.broadcast_to([taken_shape[axis] for axis in order]).permute(inverse(order))
-    updates = updates.reshape((places.flat.count, *rows.shape[1:]))
-    put = _scatter(rows, 0, along(places.flat, 0, updates.shape), updates, "add" if accumulate else None)
-    return places.from_rows(put, self.shape)
+    updates = updates.reshape((flat.count, *rows.shape[1:]))
+    return _scatter(rows, 0, along(flat, 0, updates.shape), updates, "add" if accumulate else None)
 
 
 @lowering("_unsafe_masked_index_put_accumulate")
@@ -155,12 +163,33 @@ def unsafe_masked_index_put_accumulate(
     return index_put(b, self, inside, bool_tensor(mask).where(values, 0), accumulate=True)
 
 
+def _paired_put(b: Lowering, x: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool) -> Tensor:
+    """`x[mask, other] = values`: what there are fewer pairs of than could be goes into a row behind the last."""
+    length = _number_of_pairs(x, indices, values)
+    if not x.count or length == 0:
+        return x
+    together = pairs(indices, length)
+    places = Places.of(x, together.indices)
+    rows = places.rows(x.cast(b.compute) if accumulate else x)
+    flat = together.exist.where(places.flat, rows.shape[0])
+    put = _put_rows(rows.pad(0, 0, 1), places, flat, values, accumulate)
+    return places.from_rows(put.shrink(0, 0, rows.shape[0]), x.shape)
+
+
+def _number_of_pairs(x: Tensor, indices: Sequence[Tensor | None], values: Tensor) -> int | None:
+    """The extent of the axis of `values` that goes along the pairs, unless all pairs have one value."""
+    extents = [1 if index is None or not is_mask(index) else index.rank for index in indices]
+    given = [place for place, index in enumerate(indices) if index is not None]
+    together = given == list(range(given[0], given[-1] + 1))
+    before = given[0] if together else 0
+    rank = 1 + x.rank - sum(extents[place] for place in given)
+    axis = before - (rank - values.rank)
+    return values.shape[axis] if axis >= 0 and values.shape[axis] != 1 else None
+
+
 def _masked_put(b: Lowering, x: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool) -> Tensor:
     """`x[:, mask] = values`: one value for all elements that the mask chooses, or one for each in their order."""
-    masks = [(axis, tensor) for axis, tensor in enumerate(indices) if tensor is not None]
-    if len(masks) > 1:
-        raise Unsupported("how many elements a mask chooses depends on data", "put one mask first, or use torch.where")
-    ((axis, mask),) = masks
+    ((axis, mask),) = [(axis, tensor) for axis, tensor in enumerate(indices) if tensor is not None]
     end = axis + mask.rank
     chosen = bool_tensor(mask).reshape((*mask.shape, *(1,) * (x.rank - end)))
     # In `values` one axis, the elements chosen, stands for all of the mask's.
@@ -169,7 +198,7 @@ def _masked_put(b: Lowering, x: Tensor, indices: Sequence[Tensor | None], values
         return x
     if chosen_axis >= 0 and values.shape[chosen_axis] != 1:
         flat = bool_tensor(mask).reshape((mask.count,))
-        values = values.take(chosen_axis, _count_before(flat, values.shape[chosen_axis]))
+        values = values.take(chosen_axis, count_before(flat, values.shape[chosen_axis] - 1))
         values = values.reshape((*values.shape[:chosen_axis], *mask.shape, *values.shape[chosen_axis + 1 :]))
     elif chosen_axis >= 0:
         before, behind = values.shape[:chosen_axis], values.shape[chosen_axis + 1 :]
@@ -187,14 +216,8 @@ def masked_scatter(b: Lowering, self: Tensor, mask: Tensor, source: Tensor) -> T
     x, chosen = self.broadcast_to(b.shape), mask.broadcast_to(b.shape)
     if not source.count:
         return x
-    places = _count_before(chosen.reshape((chosen.count,)), source.count)
+    places = count_before(chosen.reshape((chosen.count,)), source.count - 1)
     return chosen.where(source.reshape((source.count,)).take(0, places).reshape(b.shape), x)
-
-
-def _count_before(chosen: Tensor, count: int) -> Tensor:
-    """How many elements are chosen before each of a tensor of rank 1, at most `count` − 1."""
-    before = chosen.cast(i64).running("add", 0) - chosen.cast(i64)
-    return before.minimum(max(count - 1, 0))
 
 
 @lowering("nonzero_static")
@@ -202,15 +225,9 @@ def nonzero_static(b: Lowering, self: Tensor, *, size: int, fill_value: int = -1
     """The places of the first elements that are not 0, one a row, and rows of `fill_value` behind them."""
     if not self.count or not size or not self.rank:
         return b.full(b.shape, fill_value)
-    chosen = bool_tensor(self).reshape((self.count,))
-    # What is not chosen, or too much, goes into a row behind the last.
-    rows = chosen.where(_count_before(chosen, size + 1), size)
-    nowhere = full(b.builder, (size + 1,), -1, i64)
-    flat = _scatter(nowhere, 0, rows, b.iota(self.count, i64)).shrink(0, 0, size).unsqueeze(1)
-    strides = [element_count(self.shape[axis + 1 :]) for axis in range(self.rank)]
+    flat = chosen_places(bool_tensor(self).reshape((self.count,)), size).unsqueeze(1)
     result = full(b.builder, b.shape, fill_value, i64)
-    for axis, (extent, stride) in enumerate(zip(self.shape, strides, strict=True)):
-        place = flat.alu("floordiv", stride).alu("floormod", extent)
+    for axis, place in enumerate(coordinates(flat, self.shape)):
         result = (b.iota(self.rank, i64).equal(axis) & (flat >= 0)).where(place, result)
     return result
 
