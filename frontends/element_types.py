@@ -36,12 +36,14 @@ def dtype_of(element: Attribute) -> torch.dtype:
 def tensor_type(value: object) -> TensorType:
     """`tensor<16x64xf32>`; raises `UnsupportedError` for what uop has no type for."""
     if not isinstance(value, torch.Tensor):
-        raise UnsupportedError("its result is no tensor: sizes and control flow that depend on data are not supported")
+        what = "its result is no tensor: sizes and control flow that depend on data are not supported"
+        raise UnsupportedError(f"{what}; keep it a tensor, and choose with torch.where")
     if value.layout != torch.strided:
         layout = str(value.layout).removeprefix("torch.")
-        raise UnsupportedError(f"layout {layout} is not supported, only dense tensors are")
+        raise UnsupportedError(f"layout {layout} is not supported, only dense tensors are; use x.to_dense()")
     if value.dtype not in ELEMENT_TYPES:
-        raise UnsupportedError(f"dtype {dtype_name(value.dtype)} is not supported")
+        advice = "; use two tensors, of real and of imaginary parts" if value.is_complex() else ""
+        raise UnsupportedError(f"dtype {dtype_name(value.dtype)} is not supported{advice}")
     extents: list[object] = list(value.shape)
     symbolic = [str(extent) for extent in extents if not isinstance(extent, int)]
     if symbolic:

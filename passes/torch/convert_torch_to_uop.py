@@ -26,6 +26,14 @@ ASSERTIONS = ("_assert_async.msg", "_assert_async", "_assert_tensor_metadata", "
 """Calls that only check: what they check is not computed."""
 
 
+RANDOM = {
+    *("_sample_dirichlet", "_standard_gamma", "bernoulli", "binomial", "cauchy", "exponential", "geometric"),
+    *("log_normal", "multinomial", "normal", "poisson", "rand", "randint", "randn", "randperm", "uniform"),
+    "rrelu_with_noise",
+}
+"""Operations that draw random numbers, by their names without `_like` and `_functional`."""
+
+
 @dataclass(frozen=True)
 class Refusal:
     """A call that is not lowered, and why."""
@@ -103,6 +111,8 @@ def lower(builder: Builder, call: AtenOp) -> None:
     _check_types(call)
     rule = LOWERINGS.get(overload)
     if rule is None:
+        if overload.partition(".")[0].removesuffix("_like").removesuffix("_functional") in RANDOM:
+            raise Unsupported("it draws random numbers", "draw them outside of the program and pass them to it")
         raise Unsupported("no lowering for this overload", _advice(overload))
     results = rule.apply(builder, call)
     if len(results) > len(call.results):  # PyTorch gives None for a gradient that is not asked for
