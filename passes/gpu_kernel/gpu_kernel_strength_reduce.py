@@ -4,13 +4,15 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, i64
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ...dialects.monoids import Number
+from ...dialects.traversal import ops_inside
 from ...dialects.types import index
+from ...dialects.uop import ALU_OPS
 from ...rewriting.cse import eliminate_common_subexpressions
-from ...rewriting.driver import RewriteBuilder, rewrite
+from ...rewriting.driver import RewriteBuilder, RewriteStatistics, rewrite
 from ...rewriting.patterns import INDEX, constants, variables
 from ...rewriting.quotients import magic_numbers
 from ...rewriting.rules import Rules
@@ -79,6 +81,9 @@ STRENGTH = Rules(DIVIDED, SUMS, MULTIPLIED)
 """All rules of the pass."""
 
 
+_DIVISIONS = frozenset(ALU_OPS[name] for name in ("floordiv", "floormod", "truncdiv", "truncmod"))
+
+
 @dataclass(frozen=True)
 class GPUKernelStrengthReducePass(ModulePass):
     """Divide indices by constants with `uop.shr` and `uop.and`, or `uop.mul` and `uop.shr`.
@@ -94,8 +99,16 @@ class GPUKernelStrengthReducePass(ModulePass):
     name = "gpu-kernel-strength-reduce"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        fired = rewrite(op, DIVIDED).fired
-        if not fired.keys() <= set(POWERS):
+        statistics = RewriteStatistics()
+        for part in filter(_divides, op.ops):
+            statistics += rewrite(part, DIVIDED)
+        if not statistics.fired.keys() <= set(POWERS):
             eliminate_common_subexpressions(op)
             rewrite(op, SUMS)
-        rewrite(op, MULTIPLIED)
+        for part in filter(_divides, op.ops):
+            rewrite(part, MULTIPLIED)
+
+
+def _divides(part: Operation) -> bool:
+    """Whether a kernel or function divides anything: most programs hold many that do not."""
+    return any(type(op) in _DIVISIONS for region in part.regions for op in ops_inside(region))

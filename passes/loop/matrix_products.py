@@ -6,6 +6,7 @@ from xdsl.dialects.builtin import bf16, f16, f32
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects.loop import ForOp, ReduceOp
+from ...dialects.traversal import ops_inside
 from ...dialects.types import type_name
 from ...dialects.uop import CastOp, KernelOp, MulOp
 
@@ -20,8 +21,8 @@ def why_no_matrix(kernel: KernelOp, row: str, column: str, reduced: str) -> str 
     but not with the column, and the other the other way round.
     """
     loops: dict[str, list[ForOp | ReduceOp]] = {}
-    for op in kernel.body.walk():
-        if isinstance(op, ForOp | ReduceOp):
+    for op in ops_inside(kernel.body):
+        if op.regions and isinstance(op, ForOp | ReduceOp):
             loops.setdefault(op.axis.axis.data, []).append(op)
     for axis in (row, column):
         if any(not isinstance(loop, ForOp) for loop in loops.get(axis, [])):
@@ -77,4 +78,4 @@ def _axes(value: SSAValue) -> set[str]:
 
 
 def _bodies(op: Operation) -> list[Operation]:
-    return [inner for region in op.regions for inner in region.walk()]
+    return [inner for region in op.regions for inner in ops_inside(region)]

@@ -175,17 +175,19 @@ def _padding(
     last = access.indices[-1] or {}
     shape = _slab_shape(access, slab)
     threads = sides[row].threads, sides[column].threads
+    # Rows, along the last dimension, are padded: how many rows apart neighbours along an axis are.
+    rows = dict.fromkeys((row, column), 0)
+    distance = 1
+    for index, extent in zip(access.indices[-2::-1], shape[-2::-1], strict=True):
+        for axis in rows:
+            rows[axis] += (index or {}).get(axis, 0) * distance
+        distance *= extent
 
     def passes(padding: int, width: int) -> int:
         """Of one read of a warp of `width` bytes a lane."""
 
         def stride(axis: str) -> int:
-            # Rows, along the last dimension, are padded.
-            elements, distance = last.get(axis, 0), shape[-1] + padding
-            for index, extent in zip(access.indices[-2::-1], shape[-2::-1], strict=True):
-                elements += (index or {}).get(axis, 0) * distance
-                distance *= extent
-            return elements * sides[axis].thread_step * size
+            return (last.get(axis, 0) + rows[axis] * (shape[-1] + padding)) * sides[axis].thread_step * size
 
         return warp_wavefronts(threads, (stride(row), stride(column)), width)
 
