@@ -129,7 +129,7 @@ class BoundsSolver:
 
     def _computed(self, value: SSAValue, op: Operation, operands: list[Any]) -> Any:
         z3, element = self.z3, element_of(value.type)
-        if isinstance(op, ExpandOp):
+        if isinstance(op, ExpandOp | gpu_kernel.PinOp):
             return operands[0]
         if isinstance(op, AluOp):
             row = ALU[op.name.removeprefix("uop.")]
@@ -195,7 +195,7 @@ def _dependencies(value: SSAValue) -> list[SSAValue]:
         # Of other powers than products, solvers know nothing; ranges bound them.
         known = row.smt is not None and (row.name != "pow" or _exponent(owner) is not None)
     else:
-        known = isinstance(owner, CastOp | BitcastOp | ExpandOp)
+        known = isinstance(owner, CastOp | BitcastOp | ExpandOp | gpu_kernel.PinOp)
     if not known or any(is_float(element_of(operand.type)) for operand in owner.operands):
         return []
     return list(owner.operands)

@@ -351,6 +351,7 @@ TRANSFER: dict[type[Operation], Transfer] = {
     gpu_kernel.ThreadIdOp: _thread_id,
     gpu_kernel.LaneIdOp: _lane_id,
     ExpandOp: _first,
+    gpu_kernel.PinOp: _first,
     ReshapeOp: _first,
     PermuteOp: _first,
     ShrinkOp: _first,

@@ -290,7 +290,7 @@ _LINEAR = frozenset(ALU_OPS[name] for name in ("add", "sub", "mul", "neg"))
 _UNKNOWN = Interval(0, 1)
 """Stands for an interval that nobody has asked for."""
 _SAME: tuple[type[Operation], ...] = (
-    *(CastOp, BitcastOp, NotOp),
+    *(CastOp, BitcastOp, NotOp, gpu_kernel.PinOp),
     *(ExpandOp, FlipOp, GatherOp, PadOp, PermuteOp, ReshapeOp, ShrinkOp, WindowOp),
 )
 

@@ -359,6 +359,10 @@ class _KernelPrinter:
     def lane_id(self, op: gpu_kernel.LaneIdOp) -> None:
         self.define(op, "threadIdx.x % 32")
 
+    def pin(self, op: gpu_kernel.PinOp) -> None:
+        name, register = self.names.define(op.result), "r" if self.index_type == "int" else "l"
+        self.line(f'{self.index_type} {name} = {self.names[op.input]}; asm volatile("" : "+{register}"({name}));', op)
+
     def alloc(self, op: gpu_kernel.AllocOp) -> None:
         type = op.result.type
         assert isinstance(type, MemRefType)
@@ -461,6 +465,7 @@ _PRINTERS: dict[type[Operation], Callable[[_KernelPrinter, Operation], None]] = 
     gpu_kernel.LdmatrixOp: _KernelPrinter.ldmatrix,
     gpu_kernel.ShuffleOp: _KernelPrinter.shuffle,
     gpu_kernel.MmaOp: _KernelPrinter.mma,
+    gpu_kernel.PinOp: _KernelPrinter.pin,
     gpu_kernel.BarrierOp: _KernelPrinter.barrier,
     gpu_kernel.WarpBarrierOp: _KernelPrinter.warp_barrier,
     gpu_kernel.ForOp: _KernelPrinter.loop,

@@ -4,6 +4,7 @@ from xdsl.ir import Dialect
 
 from .control import BarrierOp, BlockIdOp, ForOp, IfOp, KernelOp, LaneIdOp, ThreadIdOp, WarpBarrierOp
 from .memory import AllocOp, AsyncCommitOp, AsyncCopyOp, AsyncWaitOp, AtomicOp, LdmatrixOp, LoadOp, StoreOp
+from .registers import PinOp
 from .target import ARCHITECTURES, DEFAULT_ARCHITECTURE, Architecture
 from .warp import MmaOp, ShuffleOp
 
@@ -28,6 +29,7 @@ GPUKernel = Dialect(
         LdmatrixOp,
         ShuffleOp,
         MmaOp,
+        PinOp,
     ],
     [],
 )
@@ -51,6 +53,7 @@ __all__ = [
     "LdmatrixOp",
     "LoadOp",
     "MmaOp",
+    "PinOp",
     "ShuffleOp",
     "StoreOp",
     "ThreadIdOp",

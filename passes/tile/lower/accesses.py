@@ -46,27 +46,21 @@ def _swizzled_index(
         row += coordinate * (stride // row_length)
     bits = indices.remainder(scope, indices.quotient(scope, row, max(1, 8 // chunks)), min(chunks, 8))
     chunk, rest = indices.quotient(scope, place[-1], unit), indices.remainder(scope, place[-1], unit)
-    steady, moving = _split_by_loops(scope, chunk)
+    steady, moving = indices.split_by_loops(chunk)
     if not _adds_without_carries(indices, steady, moving):
         steady, moving = chunk, ZERO
     permuted = scope.alu("xor", indices.value(scope, steady), indices.value(scope, bits))
     start = indices.leaf(permuted, Interval.of_extent(chunks)) * unit
     if not moving.terms and not moving.constant:
         return row_start + start + rest
-    own_row, other_row = _split_by_loops(scope, row_start)
+    own_row, other_row = indices.split_by_loops(row_start)
     length = indices.bounds(own_row).high + row_length
     if length & (length - 1):  # the exclusive or might seem to leave the rows
         own_row, other_row = ZERO, row_start
         length = row_length
-    moved = scope.alu("xor", indices.value(scope, own_row + start), indices.value(scope, moving * unit))
+    fixed = indices.pinned(scope, own_row + start)
+    moved = scope.alu("xor", indices.value(scope, fixed), indices.value(scope, moving * unit))
     return indices.leaf(moved, Interval.of_extent(length)) + other_row + rest
-
-
-def _split_by_loops(scope: Scope, form: LinearForm) -> tuple[LinearForm, LinearForm]:
-    """The terms that no loop changes, and the others and the constant."""
-    steady = {leaf: c for leaf, c in form.terms.items() if scope.of(leaf) is scope.root}
-    moving = {leaf: c for leaf, c in form.terms.items() if leaf not in steady}
-    return LinearForm(steady), LinearForm(moving, form.constant)
 
 
 def _adds_without_carries(indices: Indices, first: LinearForm, second: LinearForm) -> bool:

@@ -124,6 +124,8 @@ class SlabCopy:
                 target += coordinate * dimension.target_stride
             if swizzled:
                 target = slot + flat_index(indices, inner, self.slab, place)
+            if lowering.values.flat:
+                source, target = indices.pinned(inner, source), indices.pinned(inner, target)
             source_index, target_index = indices.value(inner, source), indices.value(inner, target)
             if self.asynchronous:
                 inner.insert(AsyncCopyOp.of(buffer, source_index, array, target_index, self.width, mask))

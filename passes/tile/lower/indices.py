@@ -8,6 +8,7 @@ from math import gcd
 from xdsl.dialects.builtin import i1
 from xdsl.ir import SSAValue
 
+from ....dialects.gpu_kernel import BlockIdOp, PinOp, ThreadIdOp
 from ....dialects.types import index
 from ....dialects.uop import constant_value
 from ....rewriting.interval_arithmetic import Interval
@@ -94,6 +95,23 @@ class Indices:
         if total is None:
             return self.constant(constant)
         return self._plus(scope, total, constant) if constant else total
+
+    def pinned(self, scope: Scope, form: LinearForm) -> LinearForm:
+        """The form with all that no loop changes in one register, where `scope` is in a loop."""
+        steady, moving = self.split_by_loops(form)
+        if scope is self.root or not steady.terms:
+            return form
+        (first, coefficient), *rest = steady.terms.items()
+        if not rest and coefficient == 1 and isinstance(first.owner, PinOp | ThreadIdOp | BlockIdOp):
+            return form
+        pinned = self.root.pure(PinOp, (self.value(scope, steady),), (index,)).result
+        return self.leaf(pinned, self.bounds(steady)) + moving
+
+    def split_by_loops(self, form: LinearForm) -> tuple[LinearForm, LinearForm]:
+        """The terms that no loop changes, and the others and the constant."""
+        steady = {leaf: c for leaf, c in form.terms.items() if self.root.of(leaf) is self.root}
+        moving = {leaf: c for leaf, c in form.terms.items() if leaf not in steady}
+        return LinearForm(steady), LinearForm(moving, form.constant)
 
     def _plus(self, scope: Scope, value: SSAValue, number: int) -> SSAValue:
         return scope.alu("add" if number > 0 else "sub", value, self.constant(abs(number)))

@@ -124,7 +124,7 @@ def lower_matrix_read(lowering: Lowering, scope: Scope, op: ReadOp) -> None:
             lanes = {ROW_LANES: ZERO, COLUMN_LANES: ZERO}
             of_lane[-1] = row
         at = [form_at(lowering, form, of_lane, lanes) for form in forms]
-        offset = flat_index(indices, inner, type, at) + lowering.slots.get(op.buffer, ZERO)
+        offset = indices.pinned(inner, flat_index(indices, inner, type, at) + lowering.slots.get(op.buffer, ZERO))
         loaded = LdmatrixOp.of(
             lowering.buffers[op.buffer],
             indices.value(inner, offset),

@@ -22,6 +22,8 @@ gpu_kernel.kernel @f(%out: memref<256xf32>, %x: memref<1024xf32>, %h: memref<102
     // CHECK-NEXT: gpu_kernel.async_copy %x[%e] to %s[%e] width 1 : memref<1024xf32> to memref<128xf32, "shared">
     gpu_kernel.async_copy %x[%e] to %s[%e] width 1 : memref<1024xf32> to memref<128xf32, "shared">
   }
+  // CHECK: %{{.*}} = gpu_kernel.pin %t
+  %pinned = gpu_kernel.pin %t
   // CHECK: gpu_kernel.async_commit
   gpu_kernel.async_commit
   // CHECK-NEXT: gpu_kernel.async_wait 0

@@ -23,6 +23,7 @@ from uop.dialects.gpu_kernel import (
     LdmatrixOp,
     LoadOp,
     MmaOp,
+    PinOp,
     ShuffleOp,
     StoreOp,
     ThreadIdOp,
@@ -136,6 +137,10 @@ def mma(program: Program) -> None:
     program.add(MmaOp.of(atom, *program.values(types)))
 
 
+def pin(program: Program) -> None:
+    program.add(PinOp.of(program.value(index)))
+
+
 def for_(program: Program) -> None:
     end, step = program.draw(st.integers(-(2**40), 2**40)), program.draw(st.integers(1, 2**33))
     op = ForOp.of(program.value(index), end, step, program.choose(None, 0, 1, 4))
@@ -166,6 +171,7 @@ OPS: tuple[Maker, ...] = (
     ldmatrix,
     shuffle,
     mma,
+    pin,
     for_,
     if_,
 )
