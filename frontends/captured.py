@@ -200,9 +200,10 @@ def _check_memory(exported: torch.export.ExportedProgram, leaves: Sequence[Any])
 
 def _has_attribute(module: nn.Module, path: str) -> bool:
     try:
-        return isinstance(_attribute(module, path), torch.Tensor)
+        _attribute(module, path)
     except AttributeError:
         return False
+    return True
 
 
 def _attribute(module: nn.Module, path: str) -> torch.Tensor:
