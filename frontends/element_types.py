@@ -36,8 +36,7 @@ def dtype_of(element: Attribute) -> torch.dtype:
 def tensor_type(value: object) -> TensorType:
     """`tensor<16x64xf32>`; raises `UnsupportedError` for what uop has no type for."""
     if not isinstance(value, torch.Tensor):
-        what = "its result is no tensor: sizes and control flow that depend on data are not supported"
-        raise UnsupportedError(f"{what}; keep it a tensor, and choose with torch.where")
+        raise UnsupportedError("its result is no tensor: sizes and control flow that depend on data are not supported")
     if value.layout != torch.strided:
         layout = str(value.layout).removeprefix("torch.")
         raise UnsupportedError(f"layout {layout} is not supported, only dense tensors are; use x.to_dense()")
