@@ -22,7 +22,7 @@ def check(names: Iterable[str], recorded: Mapping[str, Any]) -> int:
             changes = ", ".join(f"{counter} {before[counter]:,} → {now[counter]:,}" for counter in worse)
             print(f"{name}: worse than recorded: {changes}")
         elif verdict == "better":
-            print(f"{name}: better than recorded; write it down: python bench/kernels.py --write --case {name}")
+            print(f"{name}: better than recorded; write it down: python bench/kernels.py --ours --write --case {name}")
         else:
             print(f"{name}: as recorded")
     return failures

@@ -7,7 +7,7 @@ from typing import Any
 
 from kernel_bounds import GPUS
 from kernel_cases import CASES
-from kernel_measure import ARCHS
+from kernel_measure import ARCHS, compare
 
 from uop.runtime.program import KernelRun
 
@@ -19,6 +19,13 @@ def ratio(ours: int, theirs: int) -> str:
     if ours == theirs:
         return "="
     return f"{ours / theirs:.2f}" if theirs else f"{ours:,} : 0"
+
+
+def judge(record: Mapping[str, Any], peer: str) -> tuple[str, list[str]]:
+    """The verdict on ours against a peer, and the counters on which ours is worse; no verdict if it did not run."""
+    if "counters" not in record.get(peer, {}):
+        return "", []
+    return compare(record["uop"]["counters"], record[peer]["counters"])
 
 
 def summary(name: str, record: Mapping[str, Any]) -> str:
@@ -35,13 +42,13 @@ def summary(name: str, record: Mapping[str, Any]) -> str:
         for gpu in GPUS
     )
     lines = [
-        f"{name}: {record['verdict']} against Triton ({triton['configuration']})",
+        f"{name}: {judge(record, 'triton')[0]} against Triton ({triton['configuration']})",
         f"  {'; '.join(parts)}",
         f"  bounds in µs: {bounds}",
     ]
     if "tinygrad" in record:
-        tinygrad = record["tinygrad"]
-        lines.append(f"  tinygrad: {tinygrad.get('error') or tinygrad['verdict']}")
+        verdict, _ = judge(record, "tinygrad")
+        lines.append(f"  tinygrad: {verdict or record['tinygrad']['error']}")
     return "\n".join(lines)
 
 
@@ -80,7 +87,7 @@ def document(results: Mapping[str, Any]) -> str:
     """The page, in Markdown."""
     cases: Mapping[str, Any] = results["cases"]
     versions = ", ".join(f"{package} {number}" for package, number in results["versions"].items())
-    verdicts = [record["verdict"] for record in cases.values()]
+    verdicts = [judge(record, "triton")[0] for record in cases.values()]
     tally = ", ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in ("better", "equal", "mixed", "worse"))
     return "\n".join(
         [
@@ -131,11 +138,10 @@ def _verdict_row(name: str, record: Mapping[str, Any]) -> list[str]:
         each = [program["bounds"][gpu] for program in programs]
         return " / ".join(f"{item['us']:.4g} {item['limit']}" for item in each)
 
-    tinygrad = record.get("tinygrad", {})
-    against = tinygrad.get("verdict") or ("fails" if "error" in tinygrad else "")
-    worse = ", ".join(record["worse"])
-    title = CASES[name].title
-    return [title, record["verdict"], *map(bound, GPUS), worse, against, record["triton"]["configuration"]]
+    against = judge(record, "tinygrad")[0] or ("fails" if "tinygrad" in record else "")
+    verdict, worse = judge(record, "triton")
+    title, configuration = CASES[name].title, record["triton"]["configuration"]
+    return [title, verdict, *map(bound, GPUS), ", ".join(worse), against, configuration]
 
 
 def _counter_row(name: str, record: Mapping[str, Any]) -> list[str]:

@@ -1,6 +1,6 @@
 """Our kernels beside Triton's and tinygrad's on every counter of the simulator. Needs no GPU.
 
-Usage: python bench/kernels.py [--case NAME]… [--write] [--check | --lines] [--no-tinygrad]
+Usage: python bench/kernels.py [--case NAME]… [--write] [--ours | --check | --lines] [--no-tinygrad]
 
 Each case is compiled by the three compilers and executed in the simulator of the same PTX level; the table gives our
 count over Triton's best configuration, the verdict, and the least time that the pipes of an A100 and an H100 allow.
@@ -8,6 +8,7 @@ A kernel is better when it is no worse on every counter and better on one. Grids
 sampled: first, last and spread blocks count the same, and the counts are multiplied, so they are exact.
 
 --write puts the results into kernels.json beside this file and the table into docs/kernels.md.
+--ours only runs ours, and compares with the peers' counters in kernels.json.
 --check only runs ours, and fails if a counter is greater than the one in kernels.json.
 --lines only runs ours, and prints the CUDA text with the warp instructions of each line.
 """
@@ -17,13 +18,14 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from kernel_cases import CASES
 from kernel_check import check
-from kernel_measure import Measured, compare
+from kernel_measure import Measured
 from kernel_report import annotated, document, summary
 from kernel_runs import run_ours, run_tinygrad, run_triton, simulate_ours
 
@@ -31,40 +33,32 @@ from uop.tools.execution import to_array
 
 RESULTS = Path(__file__).with_name("kernels.json")
 PAGE = Path(__file__).parents[1] / "docs" / "kernels.md"
-PACKAGES = ("triton", "tinygrad", "torch", "nvidia-cuda-nvrtc")
+OUR_PACKAGES = ("torch", "nvidia-cuda-nvrtc")
+PEER_PACKAGES = ("triton", "tinygrad")
 
 
-def run_case(name: str, *, with_tinygrad: bool = True) -> dict[str, Any]:
-    """All compilers on one case: the record that kernels.json holds."""
+def run_case(name: str, before: Mapping[str, Any] | None = None, *, with_tinygrad: bool = True) -> dict[str, Any]:
+    """The record of a case that kernels.json holds. before: an earlier one, whose peers are kept."""
     case = CASES[name]
     inputs = case.make_inputs()
     expected = to_array(case.function(*inputs)).reshape(-1)
-    ours = run_ours(case, inputs, expected)
+    ours = run_ours(case, inputs, expected).as_json()
+    if before is not None:
+        kept: dict[str, Any] = {key: before[key] for key in ("triton", "other triton", "tinygrad") if key in before}
+        return {"uop": ours, **kept}
     configurations = run_triton(name, case, inputs, expected)
     title, triton = best(configurations)
-    verdict, worse = compare(ours.counters, triton.counters)
     record: dict[str, Any] = {
-        "verdict": verdict,
-        "worse": worse,
-        "uop": ours.as_json(),
+        "uop": ours,
         "triton": {"configuration": title, **triton.as_json()},
-        "other triton": {
-            other: {"verdict": compare(ours.counters, measured.counters)[0], "counters": measured.counters}
-            for other, measured in configurations.items()
-            if other != title
-        },
+        "other triton": {other: run.counters for other, run in configurations.items() if other != title},
     }
     if with_tinygrad:
         try:
-            tinygrad = run_tinygrad(name, case, inputs, expected)
+            record["tinygrad"] = run_tinygrad(name, case, inputs, expected).as_json()
         except Exception as error:
             # A peer that cannot do a case is a result, not a failure of the run.
             record["tinygrad"] = {"error": str(error).splitlines()[0]}
-        else:
-            record["tinygrad"] = {
-                "verdict": compare(ours.counters, tinygrad.counters)[0],
-                **tinygrad.as_json(),
-            }
     return record
 
 
@@ -84,6 +78,7 @@ def main() -> int:
         "--case", action="append", choices=list(CASES), metavar="NAME", help="one case; may be repeated"
     )
     parser.add_argument("--write", action="store_true", help="write kernels.json and docs/kernels.md")
+    parser.add_argument("--ours", action="store_true", help="take the peers' counters from kernels.json")
     parser.add_argument("--check", action="store_true", help="compare our counters with kernels.json")
     parser.add_argument("--lines", action="store_true", help="print our kernels with the instructions of each line")
     parser.add_argument("--no-tinygrad", action="store_true")
@@ -98,11 +93,13 @@ def main() -> int:
             print("\n\n".join(annotated(launch) for launch in run.kernels))
         return 0
     for name in names:
-        record = run_case(name, with_tinygrad=not options.no_tinygrad)
+        before = stored["cases"].get(name) if options.ours else None
+        record = run_case(name, before, with_tinygrad=not options.no_tinygrad)
         print(summary(name, record), flush=True)
         stored["cases"][name] = record
         if options.write:
-            stored["versions"] = {package: version(package) for package in PACKAGES}
+            packages = OUR_PACKAGES if options.ours else (*OUR_PACKAGES, *PEER_PACKAGES)
+            stored.setdefault("versions", {}).update((package, version(package)) for package in packages)
             stored["cases"] = {case: stored["cases"][case] for case in CASES if case in stored["cases"]}
             RESULTS.write_text(json.dumps(stored, indent=1, ensure_ascii=False) + "\n")
             PAGE.write_text(document(stored))
