@@ -105,6 +105,18 @@ def test_division_modes(mode: str | None, dtype: torch.dtype) -> None:
     check(aten.div.Scalar_mode, sample(dtype, (3, 4)), 2.5, rounding_mode=mode)
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_what_is_rounded_before_the_result(dtype: torch.dtype) -> None:
+    """Quotients that are truncated; numbers in powers and remainders. Many elements, so that some tell."""
+    x, y = sample(dtype, (64, 64)), sample(dtype, (64, 64), 1)
+    check(aten.div.Tensor_mode, x, y, rounding_mode="trunc")
+    for overload in (aten.remainder, aten.fmod):
+        check(overload.Scalar, x, 0.3)
+    check(aten.remainder.Scalar_Tensor, 0.3, x)
+    check(aten.pow.Tensor_Scalar, x.abs(), 0.3)
+    check(aten.pow.Scalar, 0.3, x)
+
+
 @pytest.mark.parametrize("dtype", NUMBERS)
 @pytest.mark.parametrize("name", ["remainder", "fmod", "floor_divide"])
 def test_remainders(name: str, dtype: torch.dtype) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ....dialects.monoids import Number
 from ....dialects.types import is_bool, is_float
 from ....rewriting.values import constant_of
@@ -53,34 +55,41 @@ def div(b: Lowering, self: Operand, other: Operand) -> Tensor:
 
 @lowering("div.Tensor_mode", "div.Scalar_mode")
 def div_mode(b: Lowering, self: Operand, other: Operand, *, rounding_mode: str | None) -> Tensor:
-    ops = {None: "div", "floor": "floordiv", "trunc": "truncdiv"}
-    if rounding_mode not in ops:
+    if rounding_mode is None:
+        return div(b, self, other)
+    if rounding_mode == "floor":
+        return floor_divide(b, self, other)
+    if rounding_mode != "trunc":
         raise Unsupported(f"rounding_mode {rounding_mode!r} is not 'floor', 'trunc' or None")
-    return _quotient(b, ops[rounding_mode], self, other)
+    x, y = b.arithmetic(_divisible(b, self, other))
+    # The quotient of floats is rounded to their type first: what comes to a whole number so, stays there.
+    return (x / y).alu("trunc") if is_float(x.element) else x.alu("truncdiv", y)
 
 
 @lowering("floor_divide", "floor_divide.Scalar")
 def floor_divide(b: Lowering, self: Operand, other: Operand) -> Tensor:
-    return _quotient(b, "floordiv", self, other)
+    x, y = b.arithmetic(_divisible(b, self, other))
+    return x.alu("floordiv", y)
 
 
 @lowering("remainder.Tensor", "remainder.Scalar", "remainder.Scalar_Tensor")
 def remainder(b: Lowering, self: Operand, other: Operand) -> Tensor:
-    return _quotient(b, "floormod", self, other)
+    x, y = b.operands(_divisible(b, self, other), b.element)
+    return x.alu("floormod", y)
 
 
 @lowering("fmod.Tensor", "fmod.Scalar")
 def fmod(b: Lowering, self: Operand, other: Operand) -> Tensor:
-    return _quotient(b, "truncmod", self, other)
+    x, y = b.operands(_divisible(b, self, other), b.element)
+    return x.alu("truncmod", y)
 
 
-def _quotient(b: Lowering, op: str, self: Operand, other: Operand) -> Tensor:
-    """A quotient, or what is left; refused where integers are divided by a number that is known to be 0."""
-    x, y = b.arithmetic([self, other])
+def _divisible(b: Lowering, self: Operand, other: Operand) -> tuple[Operand, Operand]:
+    """Both, unless integers are divided by a number that is known to be 0."""
     divisor = constant_of(other.value) if isinstance(other, Tensor) else other
-    if divisor == 0 and x.count and not is_float(x.element):
+    if divisor == 0 and math.prod(b.shape) and not is_float(b.element):
         raise Unsupported("integers are divided by zero, at which PyTorch raises")
-    return x.alu(op, y)
+    return self, other
 
 
 @lowering("ldexp.Tensor")
@@ -94,7 +103,7 @@ def ldexp(b: Lowering, self: Tensor, other: Tensor) -> Tensor:
 def pow_(b: Lowering, self: Operand, exponent: Operand) -> Tensor:
     if not isinstance(self, Tensor) and self == 1:
         return b.full(b.shape, 1)
-    x, y = b.arithmetic([self, exponent])
+    x, y = b.operands([self, exponent], b.element)
     return x.alu("pow", y)
 
 
@@ -119,11 +128,11 @@ def pow_scalar(b: Lowering, self: Tensor, exponent: Number) -> Tensor:
         return x.alu("rsqrt")
     if exponent == -1:
         return x.alu("reciprocal")
-    x = x.cast(b.compute)
     if exponent == 3:
-        return x * x * x
+        wide = x.cast(b.compute)
+        return wide * wide * wide
     if exponent == -2:
-        return 1.0 / (x * x)
+        return 1.0 / (x.cast(b.compute) * x.cast(b.compute))
     return x.alu("pow", exponent)
 
 

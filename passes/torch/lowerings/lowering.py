@@ -66,7 +66,8 @@ class Lowering:
     def arithmetic(self, operands: Sequence[Operand], element: Attribute | None = None) -> list[Tensor]:
         """The operands of one op of arithmetic in the result's type (or `element`), broadcast.
 
-        Beside floats of 16 bits PyTorch keeps a Python number in f32: where that makes a difference, all is in f32.
+        Beside floats of 16 bits PyTorch keeps a Python number in f32 (but rounds it for powers and remainders): where
+        that makes a difference, all is in f32.
         """
         element = element or self.element
         narrow = [x.cast(element) if isinstance(x, Tensor) else x for x in operands]
