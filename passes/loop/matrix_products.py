@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import bf16, f16, f32
+from xdsl.dialects.builtin import IndexType, bf16, f16, f32
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects.loop import ForOp, ReduceOp
 from ...dialects.traversal import ops_inside
 from ...dialects.types import type_name
-from ...dialects.uop import CastOp, KernelOp, MulOp
+from ...dialects.uop import (
+    AddOp,
+    AluOp,
+    BitcastOp,
+    CastOp,
+    ConstOp,
+    KernelOp,
+    LoadOp,
+    MulOp,
+    NegOp,
+    SubOp,
+    constant_value,
+)
 
 MATRIX_ATOM = "m16n8k16"
 """The instruction for products of 16-bit floats, which f32 holds exactly."""
@@ -48,7 +60,12 @@ def _why_no_product(reduction: ReduceOp, row: str, column: str) -> str | None:
         types.append(type_name(factor.owner.input.type))
     if types[0] != types[1]:
         return f"the factors are {types[0]} and {types[1]}"
-    depends = [_axes(factor) for factor in product.operands]
+    depends: list[set[str]] = []
+    for factor in product.operands:
+        axes = _axes(factor)
+        if isinstance(axes, str):
+            return axes
+        depends.append(axes)
     if {row, column} <= depends[0] or {row, column} <= depends[1]:
         return f"a factor varies with both {row} and {column}"
     if [row in axes for axes in depends].count(True) != 1 or [column in axes for axes in depends].count(True) != 1:
@@ -56,26 +73,36 @@ def _why_no_product(reduction: ReduceOp, row: str, column: str) -> str | None:
     return None
 
 
-def _axes(value: SSAValue) -> set[str]:
-    """The axes that a value depends on."""
+_LINEAR = (AddOp, SubOp, MulOp, NegOp, ConstOp)
+
+
+def _axes(value: SSAValue) -> set[str] | str:
+    """The axes that a value depends on; why it cannot be computed for other elements than those of the loops around.
+
+    It must be made of loads and elementwise ops, and what it takes of indices must be linear.
+    """
     axes: set[str] = set()
     stack, seen = [value], {value}
     while stack:
-        owner = stack.pop().owner
+        top = stack.pop()
+        owner = top.owner
         if isinstance(owner, Block):
             loop = owner.parent_op()
             if isinstance(loop, ForOp | ReduceOp):
                 axes.add(loop.axis.axis.data)
             continue
-        operands: list[SSAValue] = list(owner.operands)
-        for inner in _bodies(owner):
-            operands += inner.operands
-        for operand in operands:
+        if not isinstance(owner, AluOp | BitcastOp | CastOp | ConstOp | LoadOp):
+            return "a factor is made of the result of a reduction"
+        if isinstance(top.type, IndexType) and not _is_linear(owner):
+            return "a factor takes an index that is not linear"
+        for operand in owner.operands:
             if operand not in seen:
                 seen.add(operand)
                 stack.append(operand)
     return axes
 
 
-def _bodies(op: Operation) -> list[Operation]:
-    return [inner for region in op.regions for inner in ops_inside(region)]
+def _is_linear(op: Operation) -> bool:
+    if isinstance(op, MulOp):
+        return any(constant_value(operand) is not None for operand in op.operands)
+    return isinstance(op, _LINEAR)

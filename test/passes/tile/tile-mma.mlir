@@ -158,7 +158,7 @@ uop.kernel @slab_in_a_step(%out: memref<64x64xf32>, %a: memref<64x64xf16>, %b: m
 // -----
 
 // The operand of another reduction.
-// expected-error@+1 {{a factor is made of the result of a loop or of a reduction}}
+// expected-error@+1 {{a factor is made of the result of a reduction}}
 uop.kernel @nested(%out: memref<64x64xf32>, %a: memref<64x64x4xf16>, %b: memref<64x64xf16>)
     schedule #tile.schedule<i = 4 warp * 16 mma, j = 8 register * 8 mma, k = 4 loop * 16 mma, l = 4 loop> {
   loop.for %i (i = 64 parallel) {
