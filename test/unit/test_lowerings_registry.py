@@ -53,4 +53,7 @@ def test_refusals() -> None:
     assert "no lowering for this overload" in refusal(aten._linalg_svd.default, x)
     assert "model.py:7" in refusal(aten._linalg_svd.default, x)
     assert "it draws random numbers" in refusal(aten.rand_like.default, x)
+    image = torch.zeros(1, 1, 4, 4, dtype=torch.uint8)
+    for overload in (aten.upsample_bilinear2d, aten.upsample_bicubic2d, aten._upsample_bilinear2d_aa):
+        assert "only floats are interpolated; write x.float()" in refusal(overload.default, image, [6, 6], False)
     assert "a selection by mask depends on data" in refusal(aten.index.Tensor, x, [x > 0])

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .cubic import far, near
-from .interpolation import axis_scales, step_between
+from .interpolation import axis_scales, check_is_float, step_between
 from .lowering import Lowering
 from .registry import lowering
 from .tensor import Tensor, along
@@ -35,6 +35,7 @@ def upsample_aa_vec(
 
 def _resampled(b: Lowering, x: Tensor, align_corners: bool, scales: Sequence[float | None]) -> Tensor:
     """One axis after the other, the last first."""
+    check_is_float(x)
     x = x.cast(b.compute)
     for axis in (3, 2):
         x = _along(

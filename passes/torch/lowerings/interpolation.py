@@ -13,7 +13,9 @@ import numpy as np
 from xdsl.dialects.builtin import f64, i64
 from xdsl.ir import Attribute
 
+from ....dialects.types import is_float
 from .cubic import cubic_weights
+from .errors import Unsupported
 from .lowering import Lowering
 from .registry import lowering
 from .tensor import Tensor, along, iota
@@ -24,6 +26,12 @@ def axis_scales(self: Tensor, output_size: Sequence[int] | None, scales: Sequenc
     if output_size is not None or scales is None:
         return [None] * (self.rank - 2)
     return list(scales)
+
+
+def check_is_float(x: Tensor) -> None:
+    """Refuse the bytes of images, whose weights PyTorch rounds to 16-bit integers, in several ways."""
+    if not is_float(x.element):
+        raise Unsupported("only floats are interpolated", "write x.float(), and round the result")
 
 
 def step_between(extent: int, count: int, align_corners: bool, scale: float | None) -> float:
@@ -164,6 +172,7 @@ Neighbours = list[tuple[Tensor, Tensor]]
 
 
 def _linear(b: Lowering, x: Tensor, align_corners: bool, scales: Sequence[float | None]) -> Tensor:
+    check_is_float(x)
     neighbours: list[Neighbours] = []
     for axis, scale in enumerate(scales, 2):
         extent, count = x.shape[axis], b.shape[axis]
@@ -179,6 +188,7 @@ def _linear(b: Lowering, x: Tensor, align_corners: bool, scales: Sequence[float 
 
 def _cubic(b: Lowering, x: Tensor, align_corners: bool, scales: Sequence[float | None]) -> Tensor:
     """The places outside the input are those at its border."""
+    check_is_float(x)
     neighbours: list[Neighbours] = []
     for axis, scale in enumerate(scales, 2):
         extent = x.shape[axis]
