@@ -119,6 +119,7 @@ def test_operations() -> None:
     assert verdicts(suite, OpCase("cat", "f16", 0)) == ["right"]
     for less_exact_in_pytorch in ("polygamma.polygamma_n_1", "special.bessel_y1"):
         assert verdicts(suite, OpCase(less_exact_in_pytorch, "f64", 0)) == ["right"]
+    assert verdicts(suite, OpCase("polygamma.polygamma_n_1", "i8", 0)) == ["unspecified"]  # at poles
     # The program holds new statistics in f32, which eager PyTorch makes in bf16.
     assert verdicts(suite, OpCase("native_batch_norm", "bf16", 0)) == ["right"]
     assert verdicts(suite, OpCase("linalg.svd", "f32", 0)) == ["refused"]
@@ -373,7 +374,7 @@ def test_some_programs_at_the_edges(code: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_all_operations(dtype: str) -> None:
-    check_none_wrong(OpInfoSuite(("tensors",), (dtype,)), 0.4)
+    check_none_wrong(OpInfoSuite(("tensors",), (dtype,)), 0.75)
 
 
 @pytest.mark.slow
