@@ -79,3 +79,36 @@ uop.kernel @twice() schedule #tile.schedule<i = 2 block, i = 4 thread> {
 // expected-error@+1 {{`parallel` is no choice}}
 uop.kernel @undecided() schedule #tile.schedule<i = 2 parallel> {
 }
+
+// -----
+
+uop.kernel @matrices_of_words(%x: memref<16x64xf32>) schedule #tile.schedule<> {
+  %c0 = uop.const 0 : index
+  %k = tile.axis k = 2 register : vector<2xindex>
+  %x_s = tile.stage %x[%c0, %c0] buffers 1 : memref<16x64xf32> -> memref<16x32xf32, "shared">
+  // expected-error@+1 {{ldmatrix reads 16-bit elements of a buffer in "shared"}}
+  %0 = tile.read %x_s[%c0, %k] ldmatrix : memref<16x32xf32, "shared">(index, vector<2xindex>) -> vector<2xf32>
+}
+
+// -----
+
+uop.kernel @matrices_of_one(%x: memref<16x64xf16>) schedule #tile.schedule<> {
+  %c0 = uop.const 0 : index
+  %x_s = tile.stage %x[%c0, %c0] buffers 1 : memref<16x64xf16> -> memref<16x32xf16, "shared">
+  // expected-error@+1 {{a lane reads 2 elements of each matrix along the last dimension, not f16}}
+  %0 = tile.read %x_s[%c0, %c0] ldmatrix : memref<16x32xf16, "shared">(index, index) -> f16
+}
+
+// -----
+
+func.func @repeated(%c: vector<2x4xf32>, %a: vector<2x8xf16>, %b: vector<3x4xf16>) {
+  // expected-error@+1 {{instructions repeat over [2] in A and [3] in B, but over [2] in the accumulator}}
+  %0 = tile.mma m16n8k16 %c, %a, %b : vector<2x4xf32>, vector<2x8xf16>, vector<3x4xf16>
+  func.return
+}
+
+// -----
+
+// expected-error@+1 {{%x: rows are padded or swizzled, not both}}
+uop.kernel @padded_and_swizzled(%x: memref<16xf16>) schedule #tile.schedule<i = 16 loop, stage = [%x pad 8 swizzle 8]> {
+}

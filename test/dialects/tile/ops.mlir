@@ -37,6 +37,18 @@ uop.kernel @seed(%out: memref<16x16xf32>, %x: memref<16x64xf32>, %w: memref<64x1
 uop.kernel @scalar(%out: memref<f32>) schedule #tile.schedule<> {
 }
 
+// Matrices of a slab whose units of 16 bytes are permuted.
+// CHECK: uop.kernel @matrices(%x: memref<16x64xf16>) schedule #tile.schedule<i = 8 lane, stage = [%x buffers 2 async swizzle 8]> {
+uop.kernel @matrices(%x: memref<16x64xf16>) schedule #tile.schedule<i = 8 lane, stage = [%x buffers 2 async swizzle 8]> {
+  %i = tile.axis i = 8 lane : index
+  %k = tile.axis k = 2 register : vector<2xindex>
+  %x_s = tile.stage %x[%i, %i] buffers 2 async : memref<16x64xf16> -> memref<16x32xf16, #tile.swizzle<unit 8, chunks 4>, "shared">
+  // CHECK: tile.read %x_s[%i, %k] ldmatrix : memref<16x32xf16, #tile.swizzle<unit 8, chunks 4>, "shared">(index, vector<2xindex>) -> vector<2xf16>
+  %0 = tile.read %x_s[%i, %k] ldmatrix : memref<16x32xf16, #tile.swizzle<unit 8, chunks 4>, "shared">(index, vector<2xindex>) -> vector<2xf16>
+  // CHECK-NEXT: tile.read %x_s[%k, %i] ldmatrix trans : memref<16x32xf16, #tile.swizzle<unit 8, chunks 4>, "shared">(vector<2xindex>, index) -> vector<2xf16>
+  %1 = tile.read %x_s[%k, %i] ldmatrix trans : memref<16x32xf16, #tile.swizzle<unit 8, chunks 4>, "shared">(vector<2xindex>, index) -> vector<2xf16>
+}
+
 // CHECK-LABEL: func.func @matrix
 func.func @matrix(%c: vector<2x2x2xf32>, %a: vector<2x2x2xf16>, %b: vector<2x2x2xbf16>, %t: vector<4xf32>, %u: vector<2xf32>) {
   // CHECK: tile.mma m16n8k16 %{{.*}}, %{{.*}}, %{{.*}} : vector<2x2x2xf32>, vector<2x2x2xf16>, vector<2x2x2xf16>

@@ -79,6 +79,15 @@ def read(program: Program) -> None:
     program.add(ReadOp.of(_slab(program, type), indices, _tile(shape, type.element_type), mask, vector))
 
 
+def read_matrices(program: Program) -> None:
+    shape = program.choose((2,), (1, 3, 2))
+    type = program.draw(memrefs(ELEMENT_TYPES[program.choose("f16", "bf16", "i16")], (5,), SHARED))
+    indices = program.values([VectorType(index, shape)])
+    result = VectorType(type.element_type, shape)
+    transposed = program.draw(st.booleans())
+    program.add(ReadOp.of(_slab(program, type), indices, result, ldmatrix=True, transposed=transposed))
+
+
 def write(program: Program) -> None:
     shape = program.choose((), *_SHAPES)
     type, indices, mask, vector = _access(program, shape)
@@ -117,6 +126,7 @@ OPS: tuple[Maker, ...] = (
     *MOVEMENT,
     axis,
     read,
+    read_matrices,
     write,
     stage,
     reduce_across,
