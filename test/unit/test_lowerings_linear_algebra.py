@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from aten_oracle import run, sample, tensors_of, to_numpy
+from aten_oracle import program, run, sample, tensors_of, to_numpy
+from xdsl.context import Context
 
-from uop.passes.torch.convert_torch_to_uop import CannotLower
+from uop.passes.torch.convert_torch_to_uop import CannotLower, ConvertTorchToUopPass
 
 aten: Any = torch.ops.aten
 
@@ -56,6 +57,12 @@ def test_singular() -> None:
     assert info.tolist() == [1, 2, 0]
     close(aten._linalg_det.default, x, results=1)
     close(aten._linalg_slogdet.default, x, results=2)
+
+
+def test_without_exchanges() -> None:
+    module = program(aten.linalg_lu.default, [torch.eye(2)], {"pivot": False}, [torch.eye(2)] * 3)
+    with pytest.raises(CannotLower, match="without exchanges of rows is not supported"):
+        ConvertTorchToUopPass().apply(Context(), module)
 
 
 def test_too_large() -> None:

@@ -21,6 +21,7 @@ aten: Any = torch.ops.aten
 @pytest.mark.parametrize("overload", sorted(LOWERINGS))
 def test_parameters_are_the_schema_s(overload: str) -> None:
     """Names, order and defaults of a lowering's parameters, but for those that say where a tensor lies."""
+    import torch.nn.modules.linear_cross_entropy as losses  # noqa: F401  # pyright: ignore
     import transformers.integrations.moe as registers  # noqa: F401  # pyright: ignore
 
     schema = overload_named(overload)._schema

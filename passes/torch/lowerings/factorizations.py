@@ -144,9 +144,16 @@ def permutation_matrix(exchanges: Iterable[tuple[int, Tensor]], like: Tensor) ->
     return row.equal(order.transpose(-2, -1)).cast(f64)
 
 
+def check_pivot(pivot: bool) -> None:
+    """Refuse what eager PyTorch refuses on a CPU."""
+    if not pivot:
+        raise Unsupported("an elimination without exchanges of rows is not supported", "leave out `pivot`")
+
+
 @lowering("linalg_lu_factor_ex")
-def linalg_lu_factor_ex(b: Lowering, A: Tensor, *, check_errors: bool = False) -> list[Tensor]:
+def linalg_lu_factor_ex(b: Lowering, A: Tensor, *, pivot: bool = True, check_errors: bool = False) -> list[Tensor]:
     """Pivots count from 1."""
+    check_pivot(pivot)
     x, exchanged = eliminate(A.cast(f64))
     pivots = in_a_row(exchanged, full(b.builder, (*A.shape[:-2], 1, 1), 0, i64)) + 1
     failed = [entry(x, k, k).equal(0.0) for k in range(len(exchanged))]
@@ -154,7 +161,8 @@ def linalg_lu_factor_ex(b: Lowering, A: Tensor, *, check_errors: bool = False) -
 
 
 @lowering("linalg_lu")
-def linalg_lu(b: Lowering, A: Tensor) -> list[Tensor]:
+def linalg_lu(b: Lowering, A: Tensor, *, pivot: bool = True) -> list[Tensor]:
+    check_pivot(pivot)
     x, exchanged = eliminate(A.cast(f64))
     count = min(A.shape[-2:])
     factors = [permutation_matrix(enumerate(exchanged), x), lower(x, count, unit=True), upper(x, count)]
