@@ -22,6 +22,7 @@ from uop.tools.uop_opt import main as uop_opt
 
 LEVELS = ("range", "loop", "tile", "gpu-kernel")
 
+
 def check(captured: Captured) -> dict[str, list[Finding]]:
     """The findings at each level."""
     return {
