@@ -33,8 +33,9 @@ def test_parameters_are_the_schema_s(overload: str) -> None:
         assert name in actual or name in {"dtype"}, name
         # The result's type says what the dtype is.
         if name in actual and name != "dtype" and default not in (None, []):
+            # `int[2] padding=0` is one number for all axes.
             numbers = cast("list[object]", default) if isinstance(default, list) else []
-            accepted = [default, numbers[:1]] if len(set(numbers)) == 1 else [default]  # `int[2] padding=0`: for all
+            accepted: list[object] = [default, numbers[:1]] if len(set(numbers)) == 1 else [default]
             assert actual[name] in accepted, name
     names = [name for name, _ in expected]
     assert [name for name in names if name in actual] == list(actual)
