@@ -1,6 +1,6 @@
-# Triton's own types are partly unknown.
+# Triton is in the extra `bench` alone, and its own types are partly unknown.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportMissingTypeStubs=false, reportPrivateImportUsage=false
+# pyright: reportMissingImports=false, reportMissingTypeStubs=false, reportPrivateImportUsage=false
 """Compile Triton's kernels without a GPU, to PTX that the simulator runs and to what ptxas reports."""
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-# Triton's language is Python in form only: types of blocks are not Python's.
+# Triton is in the extra `bench` alone. Its language is Python in form only: types of blocks are not Python's.
 # pyright: basic, reportCallIssue=false, reportArgumentType=false, reportOperatorIssue=false
-# pyright: reportGeneralTypeIssues=false
+# pyright: reportGeneralTypeIssues=false, reportMissingImports=false
 """Triton's kernels for the cases: what a person who knows Triton well would write.
 
 Every size is a compile-time constant, as in our kernels: strides and trip counts are literals, alignment is known.
