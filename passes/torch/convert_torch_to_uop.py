@@ -148,7 +148,7 @@ def _check_types(call: AtenOp) -> None:
 
 def _advice(overload: str) -> str:
     """What to do about an overload that has no lowering."""
-    near = get_close_matches(overload, LOWERINGS, n=1, cutoff=0.8)
+    near = get_close_matches(overload, LOWERINGS, n=1, cutoff=0.85)  # `amx`, not another operator
     if near:
         return f"there is one for `{near[0]}`"
     return "write it with other operations, or add a lowering to passes/torch/lowerings"

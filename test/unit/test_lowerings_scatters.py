@@ -40,6 +40,14 @@ def test_scatter(dtype: torch.dtype) -> None:
     check(aten.scatter.src, x[:0], 0, PLACES[:0], source)
 
 
+def test_indices_of_no_elements_have_any_shape() -> None:
+    x, nothing = sample(torch.float32, (5,)), torch.zeros(2, 0, dtype=torch.int64)
+    check(aten.gather.default, x, 0, nothing)
+    check(aten.scatter.src, x, 0, nothing, torch.zeros(2, 0))
+    check(aten.scatter_add.default, x, 0, nothing, torch.zeros(2, 0))
+    check(aten.scatter_reduce.two, x, 0, nothing, torch.zeros(2, 0), "amax", include_self=False)
+
+
 @pytest.mark.parametrize("dtype", NUMBERS)
 def test_scatter_with_a_reduction(dtype: torch.dtype) -> None:
     x, source = sample(dtype, (4, 5, 6)), sample(dtype, (4, 8, 6), 1)
@@ -77,8 +85,8 @@ def test_slices(dtype: torch.dtype) -> None:
     x, source = sample(dtype, (4, 5, 6)), sample(dtype, (4, 8, 6), 1)
     rows = torch.tensor([1, 1, 4])
     check(aten.index_add.default, x, 1, rows, source[:, :3], **close(dtype))
-    if dtype != torch.bool:
-        check(aten.index_add.default, x, 1, rows.int(), source[:, :3], alpha=2, **close(dtype))
+    for alpha in (2, False):
+        check(aten.index_add.default, x, 1, rows.int(), source[:, :3], alpha=alpha, **close(dtype))
     check(aten.index_copy.default, x, 1, torch.tensor([1, 3, 1]), source[:, :3])
     check(aten.index_copy.default, x, 1, torch.tensor([0, 1, 2, 3, 1]), source[:, :5])
     check(aten.index_copy.default, x[0, 0, 0], 0, torch.tensor(0), source[0, 0, 0])

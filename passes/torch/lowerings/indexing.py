@@ -37,7 +37,12 @@ def index_select(b: Lowering, self: Tensor, dim: int, index: Tensor) -> Tensor:
 
 @lowering("gather")
 def gather(b: Lowering, self: Tensor, dim: int, index: Tensor) -> Tensor:
-    """`index` may be smaller than `self` in the other axes: it goes with their first elements."""
+    """`index` may be smaller than `self` in the other axes: it goes with their first elements.
+
+    An index of no elements may have any shape.
+    """
+    if not index.count:
+        return b.full(b.shape, 0)
     x, places = with_axis(self), with_axis(index)
     return first_elements(x, places.shape, x.axis(dim)).gather(dim, places).reshape(b.shape)
 

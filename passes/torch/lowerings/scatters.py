@@ -60,6 +60,8 @@ def scatter_add(b: Lowering, self: Tensor, dim: int, index: Tensor, src: Tensor)
 def scatter_reduce(
     b: Lowering, self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
+    if not index.count:  # it may have any shape
+        return self
     x, places = with_axis(self), with_axis(index)
     updates = first_elements(with_axis(src), places.shape)
     return _reduced(b, x, dim, places, updates, reduce, include_self).reshape(b.shape)
@@ -95,7 +97,9 @@ def _reduced(
 def index_add(b: Lowering, self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Number = 1) -> Tensor:
     x, updates = with_axis(self).cast(b.compute), with_axis(source).cast(b.compute)
     places = _slices(x, dim, index, updates)
-    return _scatter(x, dim, places, updates if alpha == 1 else updates * alpha, "add").reshape(b.shape)
+    if alpha != 1:
+        updates = updates.alu("and", bool(alpha)) if is_bool(x.element) else updates * alpha
+    return _scatter(x, dim, places, updates, "add").reshape(b.shape)
 
 
 @lowering("index_copy")
@@ -284,7 +288,7 @@ def _monoid(reduce: str) -> str:
 def _scatter_into(x: Tensor, dim: int, index: Tensor, source: Tensor, monoid: str | None = None) -> Tensor:
     """`source` may be larger than `index`: its first elements go."""
     places = with_axis(index)
-    if not places.count:
+    if not places.count:  # it may have any shape
         return x
     updates = first_elements(with_axis(source), places.shape)
     return _scatter(with_axis(x), dim, places, updates, monoid).reshape(x.shape)
