@@ -191,6 +191,13 @@ def test_creation(dtype: torch.dtype) -> None:
         check(aten.linspace.default, -1, 3, 7, dtype=dtype, ulps=1)
 
 
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.int8])
+def test_sequences_of_integers(dtype: torch.dtype) -> None:
+    """The ends are truncated first, and the elements last, from each end to the middle."""
+    for start, end, steps in [(4.3, 50, 50), (0, 50, 50), (-3.7, 9.2, 7), (50, -50, 13), (2.9, 2.9, 1), (0, 9, 0)]:
+        check(aten.linspace.default, start, end, steps, dtype=dtype)
+
+
 @pytest.mark.parametrize("overload", [aten.tril_indices.default, aten.triu_indices.default], ids=str)
 def test_triangles(overload: Any) -> None:
     for rows, columns in ((0, 3), (1, 1), (3, 5), (5, 3)):

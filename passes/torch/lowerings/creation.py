@@ -111,9 +111,12 @@ def arange(b: Lowering, start: Number, end: Number, step: Number = 1, *, dtype: 
 
 @lowering("linspace")
 def linspace(b: Lowering, start: Number, end: Number, steps: int, *, dtype: Attribute | None = None) -> Tensor:
-    """From each end to the middle, as PyTorch does, so that both ends are exact."""
-    if steps == 1 or not is_float(b.element):
-        return _sequence(b, start, 0 if steps == 1 else (end - start) / (steps - 1))
+    """From each end to the middle, as PyTorch does, so that both ends are exact. Among integers the ends are truncated
+    first, and every element last."""
+    if not is_float(b.element):
+        start, end = int(start), int(end)
+    if steps == 1:
+        return _sequence(b, start, 0)
     step = (float(end) - float(start)) / (steps - 1)
     place = b.iota(steps, f64)
     rising, falling = float(start) + place * step, float(end) - (float(steps - 1) - place) * step
