@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import ModuleOp, i64
 from xdsl.ir import Attribute
 
 from uop.dialects.monoids import Number
+from uop.frontends.capture import capture_function
 from uop.passes.torch.lowerings import LOWERINGS
 from uop.passes.torch.lowerings.lowering import Lowering
 from uop.passes.torch.lowerings.registry import Rule
@@ -24,6 +25,7 @@ from uop.runtime.program import Program
 from uop.tools import check_command, uop
 from uop.tools.checking import levels, opinfo
 from uop.tools.checking.cases import BadCaseFile, CaseSuite, ExpressionCase, StatedCase, read_cases
+from uop.tools.checking.judging import by_eager
 from uop.tools.checking.models import MODELS, ModelSuite
 from uop.tools.checking.opinfo import DTYPES, ERRORS, OpCase, OpInfoSuite
 from uop.tools.checking.outcomes import Outcome, Suite, Verdict
@@ -53,6 +55,22 @@ def test_command_line_names_what_there_is() -> None:
 def test_right_at_every_level() -> None:
     code = "torch.softmax(torch.randn(3, 5), 1), torch.randn(4).bfloat16() * 2, torch.randn(4) > 0"
     assert expression(code) == ["right"] * 3
+
+
+@pytest.mark.parametrize(("error", "right"), [(0.0, True), (3e-8, True), (1e-5, False), (float("nan"), False)])
+def test_a_mean_that_cancels_is_judged_by_its_terms(error: float, right: bool) -> None:
+    """The mean of numbers near 1 is 2⁻²³: eager PyTorch has it exactly, and 3e-8 is a quarter of it."""
+    x = torch.tensor([1.0, -1.0, 1.0 + 2**-21, -1.0])
+    captured = capture_function(lambda x: torch.mean(x), lambda: [x], "mean")
+    judge = by_eager(captured)([x])
+    assert (judge([torch.tensor(2**-23 + error)]) is None) == right
+
+
+def test_a_result_that_rounding_does_not_move_is_judged_by_itself() -> None:
+    x = torch.tensor([3.0, 4.0])
+    judge = by_eager(capture_function(lambda x: torch.exp(x), lambda: [x], "exp"))([x])
+    assert judge([torch.exp(x)]) is None
+    assert judge([torch.exp(x) * (1 + 2e-5)]) is not None
 
 
 def test_refused_by_name() -> None:
