@@ -61,14 +61,22 @@ def test_right_at_every_level() -> None:
 def test_a_mean_that_cancels_is_judged_by_its_terms(error: float, right: bool) -> None:
     """The mean of numbers near 1 is 2⁻²³: eager PyTorch has it exactly, and 3e-8 is a quarter of it."""
     x = torch.tensor([1.0, -1.0, 1.0 + 2**-21, -1.0])
-    captured = capture_function(lambda x: torch.mean(x), lambda: [x], "mean")
+
+    def mean(x: torch.Tensor) -> torch.Tensor:
+        return x.mean()
+
+    captured = capture_function(mean, lambda: [x], "mean")
     judge = by_eager(captured)([x])
     assert (judge([torch.tensor(2**-23 + error)]) is None) == right
 
 
 def test_a_result_that_rounding_does_not_move_is_judged_by_itself() -> None:
     x = torch.tensor([3.0, 4.0])
-    judge = by_eager(capture_function(lambda x: torch.exp(x), lambda: [x], "exp"))([x])
+
+    def exp(x: torch.Tensor) -> torch.Tensor:
+        return x.exp()
+
+    judge = by_eager(capture_function(exp, lambda: [x], "exp"))([x])
     assert judge([torch.exp(x)]) is None
     assert judge([torch.exp(x) * (1 + 2e-5)]) is not None
 
