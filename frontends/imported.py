@@ -68,20 +68,13 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Imported:
-    """A program in the torch dialect, and how it is called.
+class ImportedFunction:
+    """A function in the torch dialect.
 
-    module:     holds one `func.func` of `torch.aten` operations
-    arguments:  one for each argument of the function, in order
-    results:    the exported program's outputs in order: mutations, then the leaves of what the user gets
-    input_spec: pytree of (args, kwargs); output_spec: pytree of the user's outputs
+    module: holds one `func.func` of `torch.aten` operations
     """
 
     module: ModuleOp
-    arguments: tuple[Argument, ...]
-    results: tuple[Result, ...]
-    input_spec: TreeSpec
-    output_spec: TreeSpec
 
     @property
     def function(self) -> FuncOp:
@@ -89,9 +82,28 @@ class Imported:
         return next(op for op in self.module.body.block.ops if isinstance(op, FuncOp))
 
     @property
+    def name(self) -> str:
+        return self.function.sym_name.data
+
+    @property
     def result_types(self) -> Sequence[Attribute]:
         """The types of the function's results, which no pass changes."""
         return self.function.function_type.outputs.data
+
+
+@dataclass(frozen=True)
+class Imported(ImportedFunction):
+    """An exported program in the torch dialect, and how it is called.
+
+    arguments:  one for each argument of the function, in order
+    results:    the exported program's outputs in order: mutations, then the leaves of what the user gets
+    input_spec: pytree of (args, kwargs); output_spec: pytree of the user's outputs
+    """
+
+    arguments: tuple[Argument, ...]
+    results: tuple[Result, ...]
+    input_spec: TreeSpec
+    output_spec: TreeSpec
 
     def user_outputs(self, values: Sequence[Any]) -> Any:
         """What the user's program gives, in its own structure, from the results of the function."""

@@ -2,50 +2,22 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import torch
 import torch.export
-from torch._ops import HigherOrderOperator, OpOverload
 from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind, TensorArgument
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    DictionaryAttr,
-    FloatAttr,
-    FunctionType,
-    IntegerAttr,
-    ModuleOp,
-    StringAttr,
-    UnitAttr,
-    f64,
-    i1,
-    i64,
-)
-from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, OpResult, Region, SSAValue
+from xdsl.ir import SSAValue
 
-from ..dialects.torch import AtenOp
-from ..rewriting.locations import fuse_locations, source_lines
 from .argument_names import readable_name, unique_identifiers
 from .element_types import tensor_type
-from .errors import Problem, UnsupportedError, UnsupportedProgramError
+from .errors import UnsupportedError, UnsupportedProgramError
 from .exporting import decompose, export_module
+from .graph_importer import GraphImporter
 from .imported import Argument, ArgumentKind, Imported, Result, ResultKind
-from .source_locations import node_location
-from .torch_internals import (
-    SchemaArgument,
-    node_modules,
-    node_outputs,
-    operator_overload,
-    ordered_overload,
-    overload_name,
-    schema_arguments,
-    uniform_number,
-)
-from .user_errors import static_shape_advice
+from .torch_internals import node_modules
 
 
 def import_exported(
@@ -92,33 +64,13 @@ _RESULT_KINDS = {
     OutputKind.USER_INPUT_MUTATION: ResultKind.USER_INPUT_MUTATION,
 }
 
-_ASSERTIONS = (
-    torch.ops.aten._assert_tensor_metadata.default,
-    torch.ops.aten._assert_async.default,
-    torch.ops.aten._assert_async.msg,
-    torch.ops.aten._linalg_check_errors.default,
-)
-"""Checks that the program makes of itself, left out: of dtypes, which hold for those it was exported for, and of
-data (`one_hot` of an index out of range, `inv` of a singular matrix), which a compiled kernel has no way to report."""
 
-_BY_PLACE = (
-    torch.ops.aten.as_strided.default,
-    torch.ops.aten.as_strided_copy.default,
-    torch.ops.aten.as_strided_scatter.default,
-)
-"""Operations that name elements by their places in memory. uop's tensors lie row by row, from the first place on."""
-
-
-class _Importer:
-    """One import: the values of FX nodes so far, and what was found that uop has no form for."""
+class _Importer(GraphImporter):
+    """The import of an exported program."""
 
     def __init__(self, exported: torch.export.ExportedProgram) -> None:
+        super().__init__(exported.graph)
         self.exported = exported
-        self.block = Block()
-        self.values: dict[torch.fx.Node, list[SSAValue]] = {}
-        self.numbers: dict[torch.fx.Node, AtenOp] = {}
-        """Constants whose elements are all one number: what makes each of them."""
-        self.problems: list[Problem] = []
 
     def run(self, name: str) -> Imported:
         arguments = self.arguments()
@@ -126,28 +78,17 @@ class _Importer:
         if self.problems:
             raise UnsupportedProgramError(self.problems)
         results, returned = self.results()
-        end = ReturnOp(*returned)
-        end.location = fuse_locations(value.owner.location for value in returned if isinstance(value, OpResult))
-        self.block.add_op(end)
         call = self.exported.call_spec
         assert call.in_spec is not None
         assert call.out_spec is not None
-        type = FunctionType.from_lists([x.type for x in self.block.args], [x.type for x in returned])
-        module = ModuleOp([FuncOp(name, type, Region(self.block))])
-        return Imported(module, arguments, results, call.in_spec, call.out_spec)
-
-    def problem(self, node: torch.fx.Node, subject: str, reason: str) -> None:
-        location = ", ".join(source_lines(node_location(node.meta)))
-        self.problems.append(Problem(location, subject, reason))
-
-    # ---- arguments and results
+        return Imported(self.finish(name, returned), arguments, results, call.in_spec, call.out_spec)
 
     def arguments(self) -> tuple[Argument, ...]:
         """Make the block's arguments; constants among the user's inputs (None, numbers) are none.
 
         Nor are constant tensors that hold one number throughout, such as `torch.tensor(2.0)` in the user's code.
         """
-        nodes = {node.name: node for node in self.exported.graph.nodes if node.op == "placeholder"}
+        nodes = {node.name: node for node in self.graph.nodes if node.op == "placeholder"}
         found: list[Argument] = []
         shared: dict[int, int] = {}  # id of a parameter's tensor to its place in `found`
         leaf = -1
@@ -168,8 +109,7 @@ class _Importer:
                 self.problem(node, f"argument {source}", str(error))
                 continue
             value = None if kind is ArgumentKind.USER_INPUT else self.held_tensor(source)
-            if kind is ArgumentKind.CONSTANT and value is not None and (number := uniform_number(value)) is not None:
-                self.numbers[node] = _full(value, type, number)
+            if kind is ArgumentKind.CONSTANT and value is not None and self.constant(node, value, type):
                 continue
             if kind is ArgumentKind.PARAMETER and id(value) in shared:
                 first = found[shared[id(value)]]
@@ -188,7 +128,7 @@ class _Importer:
 
     def module_classes(self) -> dict[str, str]:
         """The class of each module that calls an operation, by the module's qualified name."""
-        return {name: kind for node in self.exported.graph.nodes for name, kind in node_modules(node).items()}
+        return {name: kind for node in self.graph.nodes for name, kind in node_modules(node).items()}
 
     def held_tensor(self, source: str) -> torch.Tensor:
         """The tensor that the exported program holds for a parameter, buffer or constant."""
@@ -198,7 +138,7 @@ class _Importer:
 
     def results(self) -> tuple[tuple[Result, ...], list[SSAValue]]:
         """What the outputs are for, and the values that the function returns."""
-        nodes = {node.name: node for node in self.exported.graph.nodes}
+        nodes = {node.name: node for node in self.graph.nodes}
         results: list[Result] = []
         returned: list[SSAValue] = []
         for spec in self.exported.graph_signature.output_specs:
@@ -211,154 +151,3 @@ class _Importer:
             results.append(Result(kind, len(returned), target=spec.target))
             returned += self.values[nodes[spec.arg.name]]
         return tuple(results), returned
-
-    # ---- operations
-
-    def operations(self) -> None:
-        for node, op in self.numbers.items():
-            op.location = fuse_locations(node_location(user.meta) for user in node.users)
-            self.block.add_op(op)
-            self.values[node] = list(op.results)
-        for node in self.exported.graph.nodes:
-            if node.op != "call_function":
-                continue
-            if node.target is operator.getitem:
-                self.get_item(node)
-            elif (ordered := ordered_overload(node)) is not None:
-                self.ordered(node, ordered)
-            elif isinstance(node.target, HigherOrderOperator):
-                self.problem(node, str(node.target), "control flow that depends on data is not supported")
-            elif any(source not in self.values for source in node.all_input_nodes):
-                pass  # what gives it has been reported
-            elif (overload := operator_overload(node.target)) is not None:
-                self.operation(node, overload)
-            else:
-                self.problem(node, str(node.target), "is no operator of PyTorch")
-
-    def ordered(self, node: torch.fx.Node, overload: OpOverload[..., Any]) -> None:
-        """A call of `overload` for its effect: checks have none."""
-        if overload not in _ASSERTIONS:
-            self.problem(node, str(overload), "an operation with an effect other than its results is not supported")
-
-    def get_item(self, node: torch.fx.Node) -> None:
-        source, index = node.args
-        assert isinstance(source, torch.fx.Node)
-        assert isinstance(index, int)
-        present = [place for place, output in enumerate(node_outputs(source)) if output is not None]
-        if source in self.values and index in present:
-            self.values[node] = [self.values[source][present.index(index)]]
-
-    def operation(self, node: torch.fx.Node, overload: OpOverload[..., Any]) -> None:
-        if overload in _ASSERTIONS:
-            return
-        try:
-            types = [tensor_type(output) for output in node_outputs(node) if output is not None]
-            operands, arguments = self.split_arguments(node, overload)
-            if overload in _BY_PLACE:
-                _check_place(node.all_input_nodes[0], "storage_offset" in arguments)
-        except UnsupportedError as error:
-            self.problem(node, str(overload), f"{error}{static_shape_advice(overload)}")
-            return
-        op = AtenOp.create(
-            operands=operands,
-            result_types=types,
-            properties={
-                "overload": StringAttr(overload_name(overload)),
-                "arguments": DictionaryAttr(arguments),
-            },
-        )
-        op.location = node_location(node.meta)
-        self.block.add_op(op)
-        self.values[node] = list(op.results)
-
-    def split_arguments(
-        self, node: torch.fx.Node, overload: OpOverload[..., Any]
-    ) -> tuple[list[SSAValue], dict[str, Attribute]]:
-        """The tensors that `node` gives, in the order of the schema, and its other arguments by name.
-
-        Left out are arguments that have their default value; but None in front of a tensor is written, or it could
-        not be told which of two optional tensors is given.
-        """
-        operands: list[SSAValue] = []
-        arguments: dict[str, Attribute] = {}
-        absent: list[str] = []
-        for position, argument in enumerate(schema_arguments(overload)):
-            if position < len(node.args):
-                value = node.args[position]
-            else:
-                value = node.kwargs.get(argument.name, argument.default)
-            if argument.has_default and value == argument.default:
-                if value is None:
-                    absent.append(argument.name)
-                continue
-            tensors = _tensors(value)
-            if tensors:
-                arguments.update(dict.fromkeys(absent, UnitAttr()))
-                absent.clear()
-            operands += [self.values[tensor][0] for tensor in tensors]
-            if isinstance(value, torch.fx.Node):
-                continue
-            arguments[argument.name] = _in_place_of_tensors(argument, value) if tensors else _plain(value)
-        return operands, arguments
-
-
-def _check_place(node: torch.fx.Node, from_storage: bool) -> None:
-    """Raise `UnsupportedError` unless the tensor that `node` gives lies in memory as uop's tensors do.
-
-    from_storage: places count from where its memory begins, else from where it begins
-    """
-    tensor = node.meta["val"]
-    offset = tensor.storage_offset() if from_storage else 0
-    if not tensor.is_contiguous() or offset:
-        raise UnsupportedError(
-            f"its operand lies in memory with strides {tensor.stride()}{f' from {offset} on' if offset else ''}, which "
-            "uop does not keep; use permute, slices, `unfold` or `expand`, or call it on `.contiguous()`"
-        )
-
-
-def _tensors(value: Any) -> list[torch.fx.Node]:
-    if isinstance(value, torch.fx.Node):
-        return [value]
-    elements = cast("Sequence[Any]", value) if isinstance(value, list | tuple) else ()
-    return [element for element in elements if isinstance(element, torch.fx.Node)]
-
-
-def _full(tensor: torch.Tensor, type: Attribute, number: float) -> AtenOp:
-    """The call that makes a tensor of one number."""
-    arguments = {"size": list(tensor.shape), "fill_value": number, "dtype": tensor.dtype}
-    return AtenOp.create(
-        result_types=[type],
-        properties={
-            "overload": StringAttr("full"),
-            "arguments": DictionaryAttr({name: _plain(value) for name, value in arguments.items()}),
-        },
-    )
-
-
-def _in_place_of_tensors(argument: SchemaArgument, value: Any) -> Attribute:
-    """What stands for a list of tensors: their number, or which of them there are where some may be None."""
-    if argument.has_absent:
-        return ArrayAttr([IntegerAttr(int(element is not None), i1) for element in value])
-    return IntegerAttr(len(value), i64)
-
-
-def _plain(value: Any) -> Attribute:
-    match value:
-        case None:
-            return UnitAttr()
-        case bool():
-            return IntegerAttr(int(value), i1)
-        case int():
-            return IntegerAttr(value, i64)
-        case float():
-            return FloatAttr(value, f64)
-        case str():
-            return StringAttr(value)
-        case torch.dtype() | torch.layout() | torch.memory_format():
-            return StringAttr(str(value).removeprefix("torch."))
-        case torch.device():
-            return StringAttr(str(value))
-        case list() | tuple():
-            return ArrayAttr([_plain(element) for element in cast("Sequence[Any]", value)])
-        case _:
-            raise UnsupportedError(f"an argument of type {type(value).__name__} is not supported")
