@@ -34,7 +34,7 @@ from uop.dialects.uop import AluOp, CastOp, KernelOp
 from uop.frontends.capture import capture_expression
 from uop.passes.uop.uop_simplify import simplify
 from uop.runtime.program import Program
-from uop.tools.execution import to_array
+from uop.runtime.tensors import to_array
 from uop.tools.pipeline import run_pipeline
 from uop.tools.pipelines import STAGES, CompileOptions
 

@@ -25,9 +25,9 @@ from uop.runtime.nvrtc import compile_cuda
 from uop.runtime.program import CompiledKernel, Program, ProgramRun
 from uop.runtime.simulator import simulate
 from uop.runtime.storage import POISON, Array
+from uop.runtime.tensors import to_array
 from uop.targets.cuda import kernel_name
 from uop.tools.compilation import compile_stages
-from uop.tools.execution import to_array
 from uop.tools.pipelines import CompileOptions
 
 

@@ -29,7 +29,7 @@ from kernel_measure import Measured
 from kernel_report import annotated, document, summary
 from kernel_runs import run_ours, run_tinygrad, run_triton, simulate_ours
 
-from uop.tools.execution import to_array
+from uop.runtime.tensors import to_array
 
 RESULTS = Path(__file__).with_name("kernels.json")
 PAGE = Path(__file__).parents[1] / "docs" / "kernels.md"

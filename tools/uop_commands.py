@@ -12,9 +12,10 @@ from ..frontends.errors import FrontendError
 from ..rewriting.diagnostics import PassError, collect_remarks
 from ..runtime.nvrtc import CompileError, NvrtcNotFoundError
 from ..runtime.simulator import SimulationError, UnsupportedPtxError
+from ..runtime.tensors import to_interpreted
 from .compilation import CUDA, FILE_NAMES, CompilerCrash, compile_stages, stage_text
 from .diagnostics import Diagnostic, DiagnosticError, describe
-from .execution import run_captured, to_interpreted
+from .execution import run_captured
 from .faults.interpret_each import InterpretEach, InterpretOptions, WrongResultError
 from .faults.outcomes import Inputs
 from .faults.saved_run import free_directory, save_run

@@ -15,7 +15,7 @@ from torch.utils._pytree import tree_leaves
 from ...frontends.capture import capture_expression, capture_function
 from ...frontends.captured import Captured
 from ...frontends.errors import FrontendError
-from ..execution import to_interpreted
+from ...runtime.tensors import to_interpreted
 from .judging import by_eager, by_values
 from .levels import Judge, Tensors, check_program, fail_everywhere
 from .outcomes import Outcome

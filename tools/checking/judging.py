@@ -12,7 +12,8 @@ from torch.utils._pytree import tree_leaves
 from ...frontends.captured import Captured
 from ...frontends.element_types import dtype_name
 from ...frontends.errors import FrontendError
-from ..execution import compare_tensors, to_interpreted
+from ...runtime.tensors import to_interpreted
+from ..execution import compare_tensors
 from .levels import Judge, Tensors
 
 CLOSE = {"float64": (1e-12, 1e-12), "float32": (1e-5, 1e-5), "float16": (2e-3, 1e-4), "bfloat16": (2e-2, 1e-4)}

@@ -17,8 +17,8 @@ from ...frontends.captured import Captured
 from ...frontends.imported import Imported
 from ...runtime.interpret.program import interpret_program
 from ...runtime.program import Program
+from ...runtime.tensors import from_array, from_interpreted, to_array, to_interpreted
 from ..compilation import compile_stages
-from ..execution import from_array, from_interpreted, to_array, to_interpreted
 from ..pipelines import CompileOptions
 from .findings import Finding, Spilled, TooMuchWork, WrongResult, finding_of
 from .outcomes import Outcome, Verdict

@@ -12,8 +12,8 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ...frontends.captured import Captured
 from ...runtime.storage import Array
+from ...runtime.tensors import to_array
 from ..compilation import FILE_NAMES, compile_stages, stage_text
-from ..execution import to_array
 from ..pipelines import CompileOptions
 
 DEFAULT_NAME = "uop-run-failure"
@@ -36,7 +36,8 @@ from uop.rewriting.diagnostics import PassError
 from uop.runtime.nvrtc import CompileError
 from uop.runtime.program import Program
 from uop.runtime.simulator import SimulationError
-from uop.tools.execution import compare_tensors, from_array, to_interpreted
+from uop.runtime.tensors import from_array, to_interpreted
+from uop.tools.execution import compare_tensors
 from uop.tools.faults.interpret_each import InterpretOptions, interpret_pipeline
 from uop.tools.faults.outcomes import Inputs
 from uop.tools.faults.saved_module import read_module
