@@ -51,7 +51,13 @@ STAGES: tuple[Stage, ...] = (
     Stage("uop", (Step("convert-torch-to-uop"), Step("uop-simplify"))),
     Stage(
         "partition",
-        (Step("uop-expand-scatter"), Step("uop-split-scan"), Step("uop-partition"), Step("uop-plan-buffers")),
+        (
+            Step("uop-expand-scatter"),
+            Step("uop-split-scan"),
+            Step("uop-split-reduce"),
+            Step("uop-partition"),
+            Step("uop-plan-buffers"),
+        ),
     ),
     Stage("range", (Step("uop-rangeify"), Step("uop-simplify"))),
     Stage("loop", (Step("convert-uop-to-loop"),)),

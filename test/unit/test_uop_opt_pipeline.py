@@ -218,7 +218,9 @@ def test_the_text_of_a_pipeline_makes_it_again() -> None:
 def test_named_pipelines_expand_to_their_text() -> None:
     assert [*FLAGS] == [*NAMED_PIPELINES]
     expansion = uop_to_cuda(CompileOptions(arch="sm_80"))
-    assert expansion.startswith("convert-torch-to-uop,uop-simplify,uop-expand-scatter,uop-split-scan,uop-partition,")
+    assert expansion.startswith(
+        "convert-torch-to-uop,uop-simplify,uop-expand-scatter,uop-split-scan,uop-split-reduce,uop-partition,"
+    )
     assert "{arch=sm_80}" in expansion
     text, elements = expand_pipeline("builtin.module(uop-to-cuda{arch=sm_80},cse)")
     assert text == print_pipeline(elements) == f"{expansion},cse"

@@ -1,0 +1,195 @@
+"""uop-split-reduce: reductions to few results become reductions of parts side by side, then of what the parts give."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, TensorType, i64
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from ...dialects.monoids import Number
+from ...dialects.types import element_count, element_of, shape_of
+from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, ExpandOp, IotaOp, MovementOp, ReduceAxisOp
+from ...rewriting.builder import Builder
+from ...rewriting.dead import erase_unused
+from ...rewriting.diagnostics import emit_remark
+from ...rewriting.uses import replace_uses
+
+COLUMNS = 128
+"""Results of a block where they lie side by side in memory: 32 lanes of 16 bytes of f32."""
+
+SECTOR = 8
+"""Elements that parts of ragged rows have multiples of: 32 bytes of f32, so that each begins where a sector does."""
+
+FEW_ROWS = 16
+"""Rows, a block each, below which it can pay to read again what is needed with the result: more than seven eighths of a
+large GPU would be idle."""
+
+LONG_ROW = 32768
+"""Elements that a block holds in registers, to use them again: 1024 threads of 32."""
+
+
+@dataclass(frozen=True)
+class UOpSplitReducePass(ModulePass):
+    """Split `uop.reduce_axis` where its results are too few for a block each to keep a GPU busy, in two steps:
+
+    1. a reduction of each of several parts, all parts at once;
+    2. a reduction of what the parts give.
+
+    uop-partition puts the two into two kernels: what comes before the reduction is fused with the first, what comes
+    behind it with the second. Sums of floats are rounded in another order for it. Where the parts are not of one size,
+    the last is padded by the monoid's identity, in index space only.
+    Leaves alone: contractions, of which several results share an operand; norms and softmaxes, whose rows are needed
+    again with the result, unless there are few and none fits in registers.
+
+    blocks: how many blocks are enough. They should be twice the multiprocessors, of which large GPUs have 108 to 148.
+    part: how many elements a part has at the least, that is, what a block reads in about the time of a launch.
+    """
+
+    name = "uop-split-reduce"
+
+    blocks: int = 256
+    part: int = 4096
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for function in op.body.block.ops:
+            if isinstance(function, FuncOp):
+                for block in function.body.blocks:
+                    self._split_in(block)
+
+    def _split_in(self, block: Block) -> None:
+        reductions = [op for op in block.ops if isinstance(op, ReduceAxisOp)]
+        builder = Builder(block)
+        changed = False
+        for op in reductions:
+            first, end = _longest_run(op)
+            count = self._count(op, first, end)
+            if count == 1:
+                continue
+            builder.before = op
+            with builder.at(op.location):
+                results = _split(builder, op, first, end, count)
+            for old, new in zip(op.results, results, strict=True):
+                replace_uses(old, new)
+            changed = True
+        if changed:
+            erase_unused(block)
+
+    def _count(self, op: ReduceAxisOp, first: int, end: int) -> int:
+        """Into how many parts the axes from `first` to before `end` are split, 1 for none; a remark says why."""
+        shape = shape_of(op.operands[0].type)
+        results = element_count(shape_of(op.results[0].type))
+        if not element_count(shape):
+            return 1
+        side_by_side = prod(shape[end:]) if end not in op.axis_list() else 1
+        groups = results // side_by_side * -(-side_by_side // COLUMNS)
+        most = min(self.blocks // groups, element_count(shape) // groups // self.part, prod(shape[first:end]))
+        if most < 2:
+            return 1
+        if _shares_operands(op):
+            emit_remark(op, f"is not split over blocks: its {results} results share operands")
+            return 1
+        fits = element_count(shape) // groups <= LONG_ROW
+        if (groups > FEW_ROWS or fits) and _is_read_again(op):
+            emit_remark(op, f"is not split over blocks: its {results} rows are needed again with the result")
+            return 1
+        count = 1 << (most.bit_length() - 1)
+        emit_remark(
+            op, f"is split into up to {count} parts: its results are {groups} blocks, of {self.blocks} that are enough"
+        )
+        return count
+
+
+def _longest_run(op: ReduceAxisOp) -> tuple[int, int]:
+    """The neighbouring reduced axes of the most elements: the first, and the one behind the last."""
+    shape, axes = shape_of(op.operands[0].type), op.axis_list()
+    runs: list[tuple[int, int]] = []
+    for axis in sorted(axes):
+        if runs and runs[-1][1] == axis:
+            runs[-1] = (runs[-1][0], axis + 1)
+        else:
+            runs.append((axis, axis + 1))
+    return max(runs, key=lambda run: prod(shape[run[0] : run[1]]), default=(0, 0))
+
+
+def _split(builder: Builder, op: ReduceAxisOp, first: int, end: int, count: int) -> list[SSAValue]:
+    """The reduction with the axes from `first` to before `end` as one, in `count` parts."""
+    monoid = op.monoid.monoid
+    shape = shape_of(op.operands[0].type)
+    extent = prod(shape[first:end])
+    size = -(-extent // count)
+    if size * count != extent and prod(shape[end:]) == 1:
+        size += -size % SECTOR
+        count = -(-extent // size)
+    merged = [builder.reshape(value, (*shape[:first], extent, *shape[end:])) for value in op.operands]
+    missing = count * size - extent
+    if missing:
+        identity = monoid.identity([element_of(value.type) for value in op.operands])
+        merged = [_padded(builder, v, first, missing, number) for v, number in zip(merged, identity, strict=True)]
+    parts = [builder.reshape(value, (*shape[:first], count, size, *shape[end:])) for value in merged]
+    others = [axis for axis in op.axis_list() if not first <= axis < end]
+    axes = sorted([first + 1, *(axis if axis < first else axis - end + first + 2 for axis in others)])
+    partial = builder.reduce_axis(monoid.name, parts, axes)
+    totals = builder.reduce_axis(monoid.name, partial, [first])
+    return [builder.reshape(total, shape_of(result.type)) for total, result in zip(totals, op.results, strict=True)]
+
+
+def _padded(builder: Builder, value: SSAValue, axis: int, missing: int, identity: Number) -> SSAValue:
+    """`value` with `missing` identities behind the axis."""
+    shape = shape_of(value.type)
+    padded = builder.pad(value, [0] * len(shape), [missing if d == axis else 0 for d in range(len(shape))])
+    if identity == 0:
+        return padded
+    wide = shape_of(padded.type)
+    places = builder.reshape(builder.iota(wide[axis], i64), [n if d == axis else 1 for d, n in enumerate(wide)])
+    places = builder.expand(places, TensorType(i64, wide))
+    is_value = builder.alu("lt", places, builder.constant_like(shape[axis], places))
+    return builder.alu("where", is_value, padded, builder.constant_like(identity, padded))
+
+
+def _shares_operands(op: ReduceAxisOp) -> bool:
+    """Whether results combine data that is repeated for several of them: a contraction, or the like of it."""
+    rank = len(shape_of(op.operands[0].type))
+    kept = [d for d in range(rank) if d not in op.axis_list()]
+    pending = [(value, False) for value in op.operands]
+    seen: set[tuple[SSAValue, bool]] = set()
+    while pending:
+        value, shared = pending.pop()
+        if (value, shared) in seen:
+            continue
+        seen.add((value, shared))
+        owner = value.owner
+        if isinstance(owner, ExpandOp):
+            source, wide = shape_of(owner.input.type), shape_of(owner.result.type)
+            # Behind a reshape the axes may be others: what is repeated there counts as shared.
+            repeated = element_count(source) > 1 and (
+                len(source) != rank or len(wide) != rank or any(source[d] != wide[d] for d in kept)
+            )
+            pending.append((owner.input, shared or repeated))
+        elif isinstance(owner, AluOp | CastOp | BitcastOp | MovementOp):
+            pending.extend((operand, shared) for operand in owner.operands)
+        elif shared and not isinstance(owner, ConstOp | IotaOp):
+            return True
+    return False
+
+
+def _is_read_again(op: ReduceAxisOp) -> bool:
+    """Whether the result meets as many elements as were reduced: a norm, a softmax."""
+    size = element_count(shape_of(op.operands[0].type))
+    pending = list(op.results)
+    seen: set[Operation] = set()
+    while pending:
+        for use in pending.pop().uses:
+            user = use.operation
+            if user in seen or isinstance(user, ReduceAxisOp):
+                continue
+            seen.add(user)
+            if isinstance(user, ExpandOp) and element_count(shape_of(user.result.type)) >= size:
+                return True
+            if isinstance(user, AluOp | CastOp | BitcastOp | MovementOp):
+                pending.extend(user.results)
+    return False

@@ -1,0 +1,53 @@
+"""Reductions in two launches: whole programs, run in the simulator with the race check on, on ragged extents.
+
+Each result is compared with eager PyTorch and with float64.
+"""
+
+import pytest
+
+from uop.dialects.gpu_kernel import ARCHITECTURES
+from uop.frontends.capture import capture_expression
+from uop.runtime.nvrtc import compile_cuda
+from uop.tools.execution import run_captured
+from uop.tools.pipelines import CompileOptions
+
+PRIME = 9973
+PAST_A_TILE = 8193
+
+PROGRAMS = {
+    "sum": (f"torch.randn({PRIME}).sum()", 2),
+    "sum_f16": (f"torch.randn({PAST_A_TILE}, dtype=torch.float16).sum()", 2),
+    "mean": (f"torch.randn({PAST_A_TILE}).mean()", 2),
+    "amax": (f"torch.randn(3, {PRIME}).amax(1)", 2),
+    "amin": (f"(torch.randn({PRIME}).abs() + 1).amin()", 2),
+    "prod": (f"(torch.randn({PRIME}) * 1e-3 + 1).prod()", 2),
+    "prod_int": (f"(torch.arange({PRIME}) | 1).prod()", 2),
+    "norm": (f"torch.randn({PRIME}).norm()", 2),
+    "argmax": (f"torch.randn({PRIME}).argmax()", 2),
+    "argmin_rows": (f"torch.randn(2, {PAST_A_TILE}).argmin(1)", 2),
+    "any": (f"(torch.randn({PRIME}) > 9).any()", 2),
+    "all": (f"(torch.randn({PRIME}) < 9).all()", 2),
+    "logsumexp": (f"torch.randn({PRIME}).logsumexp(0)", None),
+    "prologue_and_epilogue": ("(torch.randn(67, 131) * torch.randn(131)).exp().sum().sqrt()", 2),
+    "two_axes": ("torch.randn(61, 3, 137).sum((0, 2))", 2),
+    "columns": ("torch.randn(1031, 36).sum(0)", 2),
+    "columns_prime": ("torch.randn(1031, 37).amax(0)", 2),
+    "dot": (f"torch.randn({PRIME}) @ torch.randn({PRIME})", 2),
+    "softmax": (f"torch.randn(2, {PRIME}).softmax(1)", 1),
+    "softmax_long": ("torch.randn(1, 32771).softmax(1)", None),
+    "layer_norm": (f"F.layer_norm(torch.randn(2, {PRIME}), ({PRIME},))", 1),
+    "variance": (f"torch.randn({PRIME}).var()", None),
+}
+"""Name → expression, how many kernels it makes (None: that is up to uop-partition)."""
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_program(name: str) -> None:
+    code, kernels = PROGRAMS[name]
+    result = run_captured(capture_expression(code), CompileOptions())
+    assert result.right, "\n".join(map(str, result.comparisons))
+    assert kernels is None or len(result.run.kernels) == kernels
+    for run in result.run.kernels:
+        for arch in ARCHITECTURES:
+            resources = compile_cuda(run.compiled.text, arch).resources[run.compiled.name]
+            assert resources.spill_store_bytes == resources.spill_load_bytes == 0, (run.compiled.name, arch)
