@@ -36,8 +36,8 @@ class Semantics:
     smt: `smt(z3, element, *terms)`: the meaning on integers and bools (dialects/smt.py); None where it takes floats
       only.
     cuda: template by class of type: `f32`, `f64`, `int`, `bool`, `index`; `{0}` … are operands, `{T}` and `{U}` the
-      C type
-      and its unsigned partner. 16-bit floats go through `f32`. An `int` template serves `index` where that has none.
+      C type and its unsigned partner. 16-bit floats go through `f32` where there is no template `f16` or `bf16`. An
+      `int` template serves `index` where that has none.
     """
 
     name: str
@@ -80,6 +80,20 @@ __device__ __forceinline__ float max_nan(float x, float y) {
 __device__ __forceinline__ float min_nan(float x, float y) {
   float r;
   asm("min.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
+  return r;
+}""",
+    # The instruction's error is at most that of exp2f, which scales subnormal results, and 1 ÷ x rounds once more:
+    # PTX ISA, "ex2" and "rcp".
+    "exp2_approx": """\
+__device__ __forceinline__ float exp2_approx(float x) {
+  float r;
+  asm("ex2.approx.f32 %0, %1;" : "=f"(r) : "f"(x));
+  return r;
+}""",
+    "rcp_approx": """\
+__device__ __forceinline__ float rcp_approx(float x) {
+  float r;
+  asm("rcp.approx.f32 %0, %1;" : "=f"(r) : "f"(x));
   return r;
 }""",
     "floor_div": """\
@@ -276,9 +290,16 @@ def _rows() -> list[Semantics]:
             smt=getattr(smt, name),
         )
 
-    def wrapping(sign: str) -> dict[str, str]:
-        """C leaves signed overflow undefined, PyTorch wraps: integers go through unsigned. An index never wraps."""
+    def wrapping(name: str, sign: str) -> dict[str, str]:
+        """C leaves signed overflow undefined, PyTorch wraps: integers go through unsigned. An index never wraps.
+
+        The GPU's own 16-bit arithmetic rounds once, like f32 rounded to 16 bits: f32 has 2 · 11 + 2 digits, with which
+        the second rounding changes nothing (S. A. Figueroa, "When is double rounding innocuous?", 1995). `_rn` keeps
+        the compiler from making one fused operation of two.
+        """
         return {
+            "f16": f"__h{name}_rn({{0}}, {{1}})",
+            "bf16": f"__h{name}_rn({{0}}, {{1}})",
             "f32": f"{{0}} {sign} {{1}}",
             "f64": f"{{0}} {sign} {{1}}",
             "int": f"({{T}})(({{U}}){{0}} {sign} ({{U}}){{1}})",
@@ -348,10 +369,27 @@ def _rows() -> list[Semantics]:
             lambda np, x: 1 / x,
             {"f32": "1.0f / {0}", "f64": "1.0 / {0}"},
         ),
+        Semantics(
+            "rcp",
+            1,
+            "float",
+            "1 ÷ x, a unit in the last place off at most",
+            lambda np, x: 1 / x,
+            {"f32": "rcp_approx({0})", "f64": "1.0 / {0}"},
+            helpers={"f32": "rcp_approx"},
+        ),
         float_unary("sqrt", "√x; NaN below 0", lambda np, x: np.sqrt(x)),
         float_unary("rsqrt", "1 ÷ √x", lambda np, x: 1 / np.sqrt(x)),
         float_unary("exp", "eˣ", lambda np, x: np.exp(x)),
-        float_unary("exp2", "2ˣ", lambda np, x: np.exp2(x)),
+        Semantics(
+            "exp2",
+            1,
+            "float",
+            "2ˣ",
+            lambda np, x: np.exp2(x),
+            {"f32": "exp2_approx({0})", "f64": "exp2({0})"},
+            helpers={"f32": "exp2_approx"},
+        ),
         float_unary("expm1", "eˣ − 1, exact near 0", lambda np, x: np.expm1(x)),
         float_unary("log", "natural logarithm", lambda np, x: np.log(x)),
         float_unary("log2", "logarithm to base 2", lambda np, x: np.log2(x)),
@@ -412,18 +450,20 @@ def _rows() -> list[Semantics]:
             "number",
             "x + y; integers wrap",
             lambda np, x, y: x + y,
-            wrapping("+"),
+            wrapping("add", "+"),
             commutative=True,
             smt=smt.add,
         ),
-        Semantics("sub", 2, "number", "x − y; integers wrap", lambda np, x, y: x - y, wrapping("-"), smt=smt.sub),
+        Semantics(
+            "sub", 2, "number", "x − y; integers wrap", lambda np, x, y: x - y, wrapping("sub", "-"), smt=smt.sub
+        ),
         Semantics(
             "mul",
             2,
             "number",
             "x · y; integers wrap",
             lambda np, x, y: x * y,
-            wrapping("*"),
+            wrapping("mul", "*"),
             commutative=True,
             smt=smt.mul,
         ),
@@ -627,13 +667,13 @@ def cuda_expression(row: Semantics, element: Attribute, operands: list[str], ind
     index_type: what `index` is in this kernel. Raises `KeyError` when the op is not defined for the type.
     """
     name = type_name(element)
-    if name in _TO_F32:
+    if name in _TO_F32 and name not in row.cuda:
         if row.name == "where":
             return Spelling(row.cuda["f32"].format(*operands))
         inner = row.cuda["f32"].format(*(_TO_F32[name].format(x) for x in operands))
         text = inner if row.compares else _FROM_F32[name].format(inner)
         return Spelling(text, row.helpers.get("f32"))
-    if name in ("f32", "f64"):
+    if name in ("f16", "bf16", "f32", "f64"):
         kind = name
     elif name == "i1":
         kind = "bool"

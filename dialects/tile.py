@@ -134,8 +134,33 @@ def verify_tile_access(
         raise VerifyException(f"the mask has type {with_element(value, i1)}, not {mask.type}")
     if op.vector is not None:
         width, shape = op.vector.value.data, shape_of(value)
-        if width < 2 or not shape or shape[-1] % width:
-            raise VerifyException(f"{value} is not moved in vectors of {width} along its last dimension")
+        if not shape or not 0 <= op.vector_dimension < len(shape):
+            raise VerifyException(f"{value} has no dimension {op.vector_dimension} to be moved in vectors along")
+        if width < 2 or shape[op.vector_dimension] % width:
+            dimension = "its last dimension" if op.along is None else f"dimension {op.vector_dimension}"
+            raise VerifyException(f"{value} is not moved in vectors of {width} along {dimension}")
+    elif op.along is not None:
+        raise VerifyException("`along` says which dimension vectors go along: it stands behind `vector N`")
+
+
+def _parse_vector(parser: Parser) -> tuple[int | None, int | None]:
+    """`vector 4 along 0`: the width and the dimension; None where they are not given."""
+    if not parser.parse_optional_keyword("vector"):
+        return None, None
+    width = parser.parse_integer()
+    return width, parser.parse_integer() if parser.parse_optional_keyword("along") else None
+
+
+def _print_vector(printer: Printer, op: ReadOp | WriteOp) -> None:
+    if op.vector is not None:
+        printer.print_string(f" vector {op.vector.value.data}")
+    if op.along is not None:
+        printer.print_string(f" along {op.along.value.data}")
+
+
+def _vector_properties(vector: int | None, along: int | None) -> dict[str, Attribute]:
+    given = {"vector": vector, "along": along}
+    return {name: number(value) for name, value in given.items() if value is not None}
 
 
 @irdl_op_definition
@@ -145,7 +170,8 @@ class ReadOp(IRDLOperation):
 
     indices: `index` or vectors of it; their shapes broadcast together to that of the result.
     mask: bools of the result's shape; 0 (or false) where false.
-    vector: that many elements along the last dimension lie side by side and are moved at once.
+    vector: that many elements along the dimension `along`, by itself the last, lie side by side and are moved at once:
+      `vector 4 along 0`.
     ldmatrix: what the lanes of a warp read are 8×8 matrices whose rows lie in shared memory as runs of 8 elements, and
       the warp loads them at once. A lane reads, along the last dimension, 2 neighbours of a row: those of matrix row
       `lane ÷ 4`, from `2 · (lane mod 4)` on; with `trans`, of the transposed matrix. A matrix for each place of the
@@ -158,6 +184,7 @@ class ReadOp(IRDLOperation):
     indices = var_operand_def()
     mask = opt_operand_def()
     vector = opt_prop_def(IntegerAttr)
+    along = opt_prop_def(IntegerAttr)
     ldmatrix = opt_prop_def(UnitAttr)
     transposed = opt_prop_def(UnitAttr, prop_name="trans")
     result = result_def()
@@ -174,16 +201,21 @@ class ReadOp(IRDLOperation):
         vector: int | None = None,
         ldmatrix: bool = False,
         transposed: bool = False,
+        along: int | None = None,
     ) -> ReadOp:
         masks = () if mask is None else (mask,)
         properties: dict[str, Attribute] = {"operandSegmentSizes": segment_sizes(1, len(indices), len(masks))}
-        if vector is not None:
-            properties["vector"] = number(vector)
+        properties |= _vector_properties(vector, along)
         if ldmatrix:
             properties["ldmatrix"] = UnitAttr()
         if transposed:
             properties["trans"] = UnitAttr()
         return ReadOp.create(operands=(buffer, *indices, *masks), result_types=(type,), properties=properties)
+
+    @property
+    def vector_dimension(self) -> int:
+        """The dimension that vectors go along."""
+        return len(shape_of(self.result.type)) - 1 if self.along is None else self.along.value.data
 
     def verify_(self) -> None:
         verify_tile_access(self, self.buffer, self.indices, self.mask, self.result.type)
@@ -208,7 +240,7 @@ class ReadOp(IRDLOperation):
         position = parser.pos
         buffer, indices = parse_access(parser)
         mask = parse_mask(parser)
-        vector = parser.parse_integer() if parser.parse_optional_keyword("vector") else None
+        vector, along = _parse_vector(parser)
         ldmatrix = parser.parse_optional_keyword("ldmatrix") is not None
         transposed = parser.parse_optional_keyword("trans") is not None
         attributes = parse_attributes(parser)
@@ -225,6 +257,7 @@ class ReadOp(IRDLOperation):
             vector,
             ldmatrix,
             transposed,
+            along,
         )
         op.attributes.update(attributes)
         return op
@@ -233,8 +266,7 @@ class ReadOp(IRDLOperation):
         printer.print_string(" ")
         print_access(printer, self.buffer, self.indices)
         print_mask(printer, self.mask)
-        if self.vector is not None:
-            printer.print_string(f" vector {self.vector.value.data}")
+        _print_vector(printer, self)
         if self.ldmatrix is not None:
             printer.print_string(" ldmatrix")
         if self.transposed is not None:
@@ -262,6 +294,7 @@ class WriteOp(IRDLOperation):
     indices = var_operand_def()
     mask = opt_operand_def()
     vector = opt_prop_def(IntegerAttr)
+    along = opt_prop_def(IntegerAttr)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryWriteEffect())
@@ -273,12 +306,17 @@ class WriteOp(IRDLOperation):
         indices: Sequence[SSAValue],
         mask: SSAValue | None = None,
         vector: int | None = None,
+        along: int | None = None,
     ) -> WriteOp:
         masks = () if mask is None else (mask,)
         properties: dict[str, Attribute] = {"operandSegmentSizes": segment_sizes(1, 1, len(indices), len(masks))}
-        if vector is not None:
-            properties["vector"] = number(vector)
+        properties |= _vector_properties(vector, along)
         return WriteOp.create(operands=(value, buffer, *indices, *masks), properties=properties)
+
+    @property
+    def vector_dimension(self) -> int:
+        """The dimension that vectors go along."""
+        return len(shape_of(self.value.type)) - 1 if self.along is None else self.along.value.data
 
     def verify_(self) -> None:
         verify_tile_access(self, self.buffer, self.indices, self.mask, self.value.type)
@@ -293,7 +331,7 @@ class WriteOp(IRDLOperation):
         parser.parse_punctuation(",")
         buffer, indices = parse_access(parser)
         mask = parse_mask(parser)
-        vector = parser.parse_integer() if parser.parse_optional_keyword("vector") else None
+        vector, along = _parse_vector(parser)
         attributes = parse_attributes(parser)
         parser.parse_punctuation(":")
         value_type = parser.parse_type()
@@ -306,6 +344,7 @@ class WriteOp(IRDLOperation):
             parser.resolve_operands(indices, index_types, position),
             None if mask is None else parser.resolve_operand(mask, with_element(value_type, i1)),
             vector,
+            along,
         )
         op.attributes.update(attributes)
         return op
@@ -316,8 +355,7 @@ class WriteOp(IRDLOperation):
         printer.print_string(", ")
         print_access(printer, self.buffer, self.indices)
         print_mask(printer, self.mask)
-        if self.vector is not None:
-            printer.print_string(f" vector {self.vector.value.data}")
+        _print_vector(printer, self)
         print_attributes(printer, self)
         printer.print_string(" : ")
         printer.print_attribute(self.value.type)

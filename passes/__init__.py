@@ -18,6 +18,7 @@ PASSES: dict[str, tuple[str, str]] = {
     "tile-mma": ("tile", "TileMmaPass"),
     "tile-stage": ("tile", "TileStagePass"),
     "tile-vectorize": ("tile", "TileVectorizePass"),
+    "uop-approximate": ("uop", "UOpApproximatePass"),
     "uop-expand-scatter": ("uop", "UOpExpandScatterPass"),
     "uop-partition": ("uop", "UOpPartitionPass"),
     "uop-plan-buffers": ("uop", "UOpPlanBuffersPass"),

@@ -59,7 +59,7 @@ STAGES: tuple[Stage, ...] = (
             Step("uop-plan-buffers"),
         ),
     ),
-    Stage("range", (Step("uop-rangeify"), Step("uop-simplify"))),
+    Stage("range", (Step("uop-rangeify"), Step("uop-simplify"), Step("uop-approximate"))),
     Stage("loop", (Step("convert-uop-to-loop"),)),
     Stage(
         "tile",

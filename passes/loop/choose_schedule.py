@@ -17,10 +17,10 @@ from .schedule_rules import choose
 class ChooseSchedulePass(ModulePass):
     """Write a default `#tile.schedule` on each kernel in loop form, from its shape alone.
 
-    Elementwise kernels get coalesced threads and 16-byte accesses; rows are reduced by a thread, a warp or a block
-    by their
-    length; columns by threads side by side; a scanned axis is walked by one thread; products get block, thread and
-    register tiles over staged, double-buffered slabs, those of 16-bit floats matrix instructions (matrix_rule.py).
+    Elementwise kernels get coalesced threads and 16-byte accesses, transposes squares of registers; rows are reduced by
+    a thread, a warp or a block by their length; columns by threads side by side; a scanned axis is walked by one
+    thread; products get block, thread and register tiles over staged, double-buffered slabs, those of 16-bit floats
+    matrix instructions (matrix_rule.py).
     Leaves alone: kernels that have a schedule, and kernels that are not in loop form.
     """
 

@@ -9,6 +9,7 @@ from .kernel_shape import KernelShape
 from .matrix_rule import matrix_schedule
 from .product_rule import product_axes, product_schedule
 from .schedule_parts import BLOCK_THREADS, Axes, Choice, ceil_div, factors_of, power_of_two_above, schedule_of
+from .transpose_rule import transpose_schedule, transposed_axes
 
 WINDOW_TAPS = 32
 """Elements of a window whose loops are unrolled, and that one thread reduces however far windows are apart."""
@@ -25,7 +26,8 @@ def choose(shape: KernelShape) -> Choice:
     if shape.scanned:
         return _scan(shape)
     if not shape.reduced:
-        return _elementwise(shape)
+        transposed = transposed_axes(shape)
+        return _elementwise(shape) if transposed is None else transpose_schedule(shape, *transposed)
     product = product_axes(shape)
     if product is not None:
         choice = matrix_schedule(shape, *product)

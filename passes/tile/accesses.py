@@ -40,14 +40,17 @@ def replace_access(
     indices: Sequence[SSAValue] | None = None,
     conditions: Sequence[SSAValue] | None = None,
     vector: int | None = None,
+    along: int | None = None,
 ) -> ReadOp | WriteOp:
-    """The access again with another buffer, indices, mask (the conjunction of `conditions`) or width, in its place.
+    """The access again with another buffer, indices, mask (the conjunction of `conditions`), or width and
+    dimension of vectors, in its place.
 
     What is not given stays as it is.
     """
     assert access.parent is not None
     if vector is None and access.vector is not None:
         vector = access.vector.value.data
+        along = None if access.along is None else access.along.value.data
     mask = access.mask
     if conditions is not None:
         builder = TileBuilder(access.parent, before=access)
@@ -58,10 +61,10 @@ def replace_access(
     buffer = access.buffer if buffer is None else buffer
     indices = tuple(access.indices) if indices is None else indices
     if isinstance(access, ReadOp):
-        new = ReadOp.of(buffer, indices, access.result.type, mask, vector)
+        new = ReadOp.of(buffer, indices, access.result.type, mask, vector, along=along)
         new.result.name_hint = access.result.name_hint
     else:
-        new = WriteOp.of(access.value, buffer, indices, mask, vector)
+        new = WriteOp.of(access.value, buffer, indices, mask, vector, along)
     new.location = access.location
     new.attributes.update(access.attributes)
     access.parent.insert_op_before(new, access)

@@ -26,9 +26,10 @@ VECTOR_BYTES = (16, 8, 4)
 class TileVectorizePass(ModulePass):
     """Set `vector N` on reads and writes of which a thread's elements lie side by side.
 
-    The widest N such that N elements make 16, 8 or 4 bytes, the last register dimension is a multiple of N, its
-    elements lie one behind the other in memory, and every group of N of them is proved to begin at a multiple of
-    N: in the linear form of the element's place all other coefficients are multiples of N, strides of rows included.
+    The widest N such that N elements make 16, 8 or 4 bytes, a register dimension, the last if several serve, is a
+    multiple of N, its elements lie one behind the other in memory, and every group of N of them is proved to begin at
+    a multiple of N: in the linear form of the element's place all other coefficients are multiples of N, strides of
+    rows included.
     A mask must be proved to be the same for the N elements: it does not vary along them, or compares at a
     multiple of N.
 
@@ -40,68 +41,75 @@ class TileVectorizePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for kernel in kernels_of(op):
+            # The fragments of matrix instructions are runs of registers in the order of the dimensions.
+            has_fragments = kernel.schedule is not None and kernel.schedule.data.matrix is not None
             for access in accesses_of(kernel):
-                if access.vector is None and (width := widest_vector(access)) is not None:
-                    replace_access(access, vector=width)
+                if access.vector is None and (found := widest_vector(access, only_last=has_fragments)) is not None:
+                    width, dimension = found
+                    is_last = dimension == len(shape_of(value_of(access).type)) - 1
+                    replace_access(access, vector=width, along=None if is_last else dimension)
 
 
-def widest_vector(access: ReadOp | WriteOp) -> int | None:
-    """The greatest number of elements that the access is proved to be able to move at once; None when it is one."""
+def widest_vector(access: ReadOp | WriteOp, *, only_last: bool = False) -> tuple[int, int] | None:
+    """The greatest number of elements that the access is proved to be able to move at once, and the register dimension
+    that they lie along; None when it is one element."""
     type, shape = cast("MemRefType[Attribute]", access.buffer.type), shape_of(value_of(access).type)
-    if not shape or shape[-1] == 1 or isinstance(type.layout, SwizzleAttr):
+    if isinstance(type.layout, SwizzleAttr):
         return None
     size = byte_width(element_of(type))
+    dimensions = range(len(shape))[::-1]
     for width in (total // size for total in VECTOR_BYTES):
-        if (
-            width > 1
-            and shape[-1] % width == 0
-            and _is_aligned(access, type, width)
-            and _is_masked_alike(access, width)
-        ):
-            return width
+        for dimension in dimensions[:1] if only_last else dimensions:
+            if (
+                width > 1
+                and shape[dimension] % width == 0
+                and _is_aligned(access, type, width, dimension)
+                and _is_masked_alike(access, width, dimension)
+            ):
+                return width, dimension
     return None
 
 
-def _is_aligned(access: ReadOp | WriteOp, type: MemRefType[Attribute], width: int) -> bool:
-    """Whether groups of `width` elements along the last register dimension are aligned vectors of the buffer."""
+def _is_aligned(access: ReadOp | WriteOp, type: MemRefType[Attribute], width: int, dimension: int) -> bool:
+    """Whether groups of `width` elements along a register dimension are aligned vectors of the buffer."""
     place = LinearForm({})
     for index, stride in zip(access.indices, strides_of(type), strict=True):
         form = linear_form(index)
         if form is not None:
             place += form * stride
-        elif stride % width or _varies(index):
+        elif stride % width or _varies(index, dimension):
             return False
     staged = access.buffer.owner
     if isinstance(staged, StageOp) and staged.buffers.value.data > 1 and span_of(type) % width:
         return False  # the second of several buffers begins where the first ends
-    return _is_run(place, width)
+    return _is_run(place, width, dimension)
 
 
-def _is_masked_alike(access: ReadOp | WriteOp, width: int) -> bool:
+def _is_masked_alike(access: ReadOp | WriteOp, width: int, dimension: int) -> bool:
     """Whether the mask is proved to be the same for all elements of each group."""
     if access.mask is None:
         return True
     for condition in conjuncts(access.mask):
-        if not _varies(condition):
+        if not _varies(condition, dimension):
             continue
         # A run that begins at a multiple of the width becomes 0 only where a group begins.
         form = negative_form(condition)
-        if form is None or not _is_run(form, width):
+        if form is None or not _is_run(form, width, dimension):
             return False
     return True
 
 
-def _is_run(form: LinearForm, width: int) -> bool:
-    """Whether the form counts up by 1 along the last register dimension, from multiples of `width`."""
-    others = {leaf: c for leaf, c in form.terms.items() if not _varies(leaf)}
+def _is_run(form: LinearForm, width: int, dimension: int) -> bool:
+    """Whether the form counts up by 1 along a register dimension, from multiples of `width`."""
+    others = {leaf: c for leaf, c in form.terms.items() if not _varies(leaf, dimension)}
     along = [c for leaf, c in form.terms.items() if leaf not in others]
     return along == [1] and form.constant % width == 0 and all(c % width == 0 for c in others.values())
 
 
-def _varies(value: SSAValue) -> bool:
-    """Whether a value differs along the last register dimension."""
+def _varies(value: SSAValue, dimension: int) -> bool:
+    """Whether a value differs along a register dimension."""
     owner = value.owner
     if isinstance(owner, AxisOp) and owner.axis.axis_kind is not AxisKind.REGISTER:
         return False
     shape = shape_of(value.type)
-    return bool(shape) and shape[-1] > 1
+    return bool(shape) and shape[dimension] > 1

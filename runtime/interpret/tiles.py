@@ -271,6 +271,8 @@ class _Interpreter:
         address = self.registers(address, shape_of(value.type)).astype(np.int64)
         active = self.registers(self.uniform(np.asarray(True)) if mask is None else mask, shape_of(value.type))
         address, active = np.broadcast_arrays(address, active)
+        dimension = op.vector_dimension - len(shape_of(value.type))
+        address, active = (np.moveaxis(x, dimension, -1) for x in (address, active))
         address, active = (x.reshape(*x.shape[:-1], -1, width) for x in (address, active))
         first = address[..., :1]
         if ((address != first + np.arange(width)) & active).any() or ((first % width != 0) & active).any():

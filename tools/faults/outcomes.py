@@ -122,6 +122,9 @@ def policy_of(passes: Sequence[object], before: Outcome, after: Outcome) -> Poli
         return Policy(True, True, "fast_math allows it, and takes infinities and NaN for impossible")
     if GPU_KERNEL in after.forms.values():
         return Policy(True, why="NVIDIA's compiler fuses products with sums, and has its own exp and the like")
+    for pass_ in passes:
+        if why := getattr(pass_, "rounding", ""):
+            return Policy(True, why=why)
     was, now = {*before.forms.values()}, {*after.forms.values()}
     if was != now or any(before.forms.get(kernel, form) != form for kernel, form in after.forms.items()):
         return Policy(True, why="from one form to another, sums are taken in another order")

@@ -127,12 +127,12 @@ def lower_read(lowering: Lowering, scope: Scope, op: ReadOp) -> None:
         return
     width = 1 if op.vector is None else op.vector.value.data
     moved = moved_type(element_of(type), width)
-    array = values.array_of(scope, op.result, hint)
-    with values.nest(scope, shape, width) as (inner, place):
+    array = values.array_of(scope, op.result, hint, op.vector_dimension)
+    with values.nest(scope, shape, width, op.vector_dimension) as (inner, place):
         mask = _mask(lowering, inner, op.mask, place)
         address = _address(lowering, inner, op.buffer, op.indices, place)
         loaded = inner.insert(LoadOp.of(buffer, address, mask, moved)).result
-        inner.insert(StoreOp.of(loaded, array, values.array_place(inner, op.result, place)))
+        inner.insert(StoreOp.of(loaded, array, values.array_place(inner, op.result, place, array)))
     values.arrays[op.result] = array
 
 
@@ -144,16 +144,16 @@ def lower_write(lowering: Lowering, scope: Scope, op: WriteOp) -> None:
     array = None
     if width > 1:
         array = values.arrays.get(op.value)
-        if array is None:
-            array = values.array_of(scope, op.value, f"{op.buffer.name_hint or 'out'}_r")
+        if array is None or values.neighbours(op.value, array) != op.vector_dimension:
+            array = values.array_of(scope, op.value, f"{op.buffer.name_hint or 'out'}_r", op.vector_dimension)
             values.fill(scope, op.value, array)
-    with values.nest(scope, shape_of(type), width) as (inner, place):
+    with values.nest(scope, shape_of(type), width, op.vector_dimension) as (inner, place):
         mask = _mask(lowering, inner, op.mask, place)
         if array is None:
             (value,) = values.scalars(inner, [op.value], place)
         else:
             load = LoadOp.of(
-                array, values.array_place(inner, op.value, place), None, moved_type(element_of(type), width)
+                array, values.array_place(inner, op.value, place, array), None, moved_type(element_of(type), width)
             )
             value = inner.insert(load).result
         address = _address(lowering, inner, op.buffer, op.indices, place)

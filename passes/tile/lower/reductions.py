@@ -68,7 +68,7 @@ def lower_reduce_across(lowering: Lowering, scope: Scope, op: ReduceAcrossOp) ->
                 values.set_known(output, element)
             return
         for element, array in zip(elements, arrays, strict=True):
-            inner.insert(StoreOp.of(element, array, values.array_place(inner, op.inputs[0], place)))
+            inner.insert(StoreOp.of(element, array, values.array_place(inner, op.inputs[0], place, array)))
 
     through_memory = SharedExchange(lowering, op, exchange) if exchange.partials > 1 else None
     if through_memory is not None and not one_element:

@@ -50,6 +50,9 @@ class Values:
 
     All other values are computed where they are used, for the elements that are used.
 
+    innermost: array → the dimension of the tile along which its elements are neighbours, where that is not the last:
+    vectors go along it.
+
     flat: arrays have one dimension: matrix instructions take runs of elements that go over several.
     """
 
@@ -58,6 +61,7 @@ class Values:
         self.flat = flat
         self.known: dict[SSAValue, Value] = {}
         self.arrays: dict[SSAValue, SSAValue] = {}
+        self.innermost: dict[SSAValue, int] = {}
         self.dimension_names: dict[int, str] = {}
 
     # Elements.
@@ -107,19 +111,19 @@ class Values:
             return self.indices.leaf(loaded)
         return loaded
 
-    def array_place(self, scope: Scope, value: SSAValue, place: Place) -> list[SSAValue]:
-        """Indices of an element of `value`, or of one broadcast to where `place` is, in its array."""
+    def array_place(self, scope: Scope, value: SSAValue, place: Place, array: SSAValue | None = None) -> list[SSAValue]:
+        """Indices of an element of `value`, or of one broadcast to where `place` is, in an array, by itself its own."""
+        coordinates = list(zip(shape_of(value.type), place, strict=False))
+        array = self.arrays.get(value) if array is None else array
+        if array is not None and array in self.innermost:
+            coordinates.append(coordinates.pop(self.innermost[array]))
         if self.flat:
             offset = ZERO
-            for extent, coordinate in zip(shape_of(value.type), place, strict=False):
+            for extent, coordinate in coordinates:
                 if extent != 1:
                     offset = offset * extent + coordinate
             return [] if is_one_element(value) else [self.indices.value(scope, offset)]
-        return [
-            self.indices.value(scope, coordinate)
-            for extent, coordinate in zip(shape_of(value.type), place, strict=False)
-            if extent != 1
-        ]
+        return [self.indices.value(scope, coordinate) for extent, coordinate in coordinates if extent != 1]
 
     def _apply(self, scope: Scope, op: Operation, operands: Sequence[Value], place: Place) -> Value:
         result = op.results[0]
@@ -158,15 +162,30 @@ class Values:
         array.name_hint = hint
         return array
 
-    def array_of(self, scope: Scope, value: SSAValue, hint: str) -> SSAValue:
-        """A new array with room for `value`."""
-        return self.allocate(scope, array_type(element_of(value.type), shape_of(value.type), self.flat), hint)
+    def array_of(self, scope: Scope, value: SSAValue, hint: str, innermost: int | None = None) -> SSAValue:
+        """A new array with room for `value`; along the dimension `innermost`, by itself the last, elements are
+        neighbours."""
+        shape = list(shape_of(value.type))
+        if innermost in (None, len(shape) - 1):
+            return self.allocate(scope, array_type(element_of(value.type), tuple(shape), self.flat), hint)
+        shape.append(shape.pop(innermost))
+        array = self.allocate(scope, array_type(element_of(value.type), tuple(shape), self.flat), hint)
+        self.innermost[array] = innermost
+        return array
+
+    def neighbours(self, value: SSAValue, array: SSAValue) -> int:
+        """The dimension of `value` along which the elements are neighbours in an array."""
+        return self.innermost.get(array, len(shape_of(value.type)) - 1)
 
     @contextmanager
-    def nest(self, scope: Scope, shape: Sequence[int], width: int = 1) -> Generator[tuple[Scope, Place]]:
-        """Unrolled loops over the places of a register tile; the last dimension in steps of `width`."""
-        steps = [*(1 for _ in shape[:-1]), width]
-        with self.steps(scope, shape, steps[: len(shape)]) as nest:
+    def nest(
+        self, scope: Scope, shape: Sequence[int], width: int = 1, dimension: int = -1
+    ) -> Generator[tuple[Scope, Place]]:
+        """Unrolled loops over the places of a register tile; one dimension, by itself the last, in steps of `width`."""
+        steps = [1] * len(shape)
+        if shape:
+            steps[dimension] = width
+        with self.steps(scope, shape, steps) as nest:
             yield nest
 
     @contextmanager
@@ -188,7 +207,7 @@ class Values:
         """Compute all elements of `value` into `array`."""
         with self.nest(scope, shape_of(value.type)) as (inner, place):
             (element,) = self.scalars(inner, [value], place)
-            inner.insert(StoreOp.of(element, array, self.array_place(inner, value, place)))
+            inner.insert(StoreOp.of(element, array, self.array_place(inner, value, place, array)))
 
     def keep(self, scope: Scope, op: Operation) -> None:
         """Compute the result of a pure op here and now, if it is used more than once or in another block."""

@@ -39,8 +39,8 @@ def read_without_mask(builder: RewriteBuilder, op: LoadOp | tile.ReadOp) -> SSAV
         return builder.number(0, op.result.type)
     if isinstance(op, LoadOp):
         return builder.insert(LoadOp.of(op.buffer, op.indices)).results[0]
-    vector = None if op.vector is None else op.vector.value.data
-    return builder.insert(tile.ReadOp.of(op.buffer, op.indices, op.result.type, vector=vector)).results[0]
+    vector, along = _vector(op)
+    return builder.insert(tile.ReadOp.of(op.buffer, op.indices, op.result.type, vector=vector, along=along)).results[0]
 
 
 def write_without_mask(builder: RewriteBuilder, op: StoreOp | tile.WriteOp) -> Sequence[SSAValue]:
@@ -50,8 +50,8 @@ def write_without_mask(builder: RewriteBuilder, op: StoreOp | tile.WriteOp) -> S
     if isinstance(op, StoreOp):
         builder.insert(StoreOp.of(op.value, op.buffer, op.indices))
     else:
-        vector = None if op.vector is None else op.vector.value.data
-        builder.insert(tile.WriteOp.of(op.value, op.buffer, op.indices, vector=vector))
+        vector, along = _vector(op)
+        builder.insert(tile.WriteOp.of(op.value, op.buffer, op.indices, vector=vector, along=along))
     return ()
 
 
@@ -132,3 +132,11 @@ MASKS = Rules(
     load[...].when(has_divided_index) >> within_mask,
     store[...].when(has_divided_index) >> within_mask,
 )
+
+
+def _vector(op: tile.ReadOp | tile.WriteOp) -> tuple[int | None, int | None]:
+    """The width of an access's vectors and the dimension along which they go."""
+    return (
+        None if op.vector is None else op.vector.value.data,
+        None if op.along is None else op.along.value.data,
+    )

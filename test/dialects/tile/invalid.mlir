@@ -37,6 +37,30 @@ uop.kernel @vector(%x: memref<16xf32>) {
 
 // -----
 
+uop.kernel @along(%x: memref<16xf32>) {
+  %ri = tile.axis i = 4 register : vector<4x1xindex>
+  // expected-error@+1 {{is not moved in vectors of 4 along dimension 1}}
+  %0 = tile.read %x[%ri] vector 4 along 1 : memref<16xf32>(vector<4x1xindex>) -> vector<4x1xf32>
+}
+
+// -----
+
+uop.kernel @no_dimension(%x: memref<16xf32>) {
+  %ri = tile.axis i = 4 register : vector<4xindex>
+  // expected-error@+1 {{has no dimension 1 to be moved in vectors along}}
+  %0 = tile.read %x[%ri] vector 4 along 1 : memref<16xf32>(vector<4xindex>) -> vector<4xf32>
+}
+
+// -----
+
+uop.kernel @no_width(%x: memref<16xf32>) {
+  %ri = tile.axis i = 4 register : vector<4xindex>
+  // expected-error@+1 {{`along` says which dimension vectors go along}}
+  %0 = "tile.read"(%x, %ri) <{along = 0 : i64, operandSegmentSizes = array<i32: 1, 1, 0>}> : (memref<16xf32>, vector<4xindex>) -> vector<4xf32>
+}
+
+// -----
+
 uop.kernel @space(%x: memref<16xf32>) {
   %c = uop.const 0 : index
   // expected-error@+1 {{a stage copies from a plain memref to one in "shared"}}

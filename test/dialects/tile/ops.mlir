@@ -24,6 +24,8 @@ uop.kernel @seed(%out: memref<16x16xf32>, %x: memref<16x64xf32>, %w: memref<64x1
   %mask = uop.expand %ok : i1 -> vector<2x2xi1>
   // CHECK: %[[B:.*]] = tile.read %x[%ri, %rj] mask %{{.*}} vector 2 : memref<16x64xf32>(vector<2x1xindex>, vector<1x2xindex>) -> vector<2x2xf32>
   %1 = tile.read %x[%ri, %rj] mask %mask vector 2 : memref<16x64xf32>(vector<2x1xindex>, vector<1x2xindex>) -> vector<2x2xf32>
+  // CHECK-NEXT: tile.read %x[%rj, %ri] vector 2 along 0 : memref<16x64xf32>(vector<1x2xindex>, vector<2x1xindex>) -> vector<2x2xf32>
+  %along = tile.read %x[%rj, %ri] vector 2 along 0 : memref<16x64xf32>(vector<1x2xindex>, vector<2x1xindex>) -> vector<2x2xf32>
   // CHECK-NEXT: tile.read %x[%ti, %c0] : memref<16x64xf32>(index, index) -> f32
   %2 = tile.read %x[%ti, %c0] : memref<16x64xf32>(index, index) -> f32
   // CHECK-NEXT: tile.reduce_across max %[[B]] over %ti : vector<2x2xf32>

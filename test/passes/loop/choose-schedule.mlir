@@ -13,6 +13,32 @@ uop.kernel @elementwise(%out: memref<32x2048xf32>, %x: memref<32x2048xf32>) {
 
 // -----
 
+// A transpose: four by four elements in the registers of a thread, a warp over runs of 64 and of 128 bytes.
+// CHECK: uop.kernel @transpose({{.*}}) schedule #tile.schedule<i = 4 block * 16 thread * 4 register, j = 16 block * 8 thread * 4 register> {
+uop.kernel @transpose(%out: memref<256x512xf32>, %x: memref<512x256xf32>) {
+  loop.for %i (i = 256 parallel) {
+    loop.for %j (j = 512 parallel) {
+      %0 = uop.load %x[%j, %i] : memref<512x256xf32>
+      uop.store %0, %out[%i, %j] : memref<256x512xf32>
+    }
+  }
+}
+
+// -----
+
+// Rows of 255 are not read in vectors, rows of 512 are written in vectors.
+// CHECK: uop.kernel @ragged_transpose({{.*}}) schedule #tile.schedule<i = 16 block * 16 thread, j = 16 block * 8 thread * 4 register> {
+uop.kernel @ragged_transpose(%out: memref<255x512xf32>, %x: memref<512x255xf32>) {
+  loop.for %i (i = 255 parallel) {
+    loop.for %j (j = 512 parallel) {
+      %0 = uop.load %x[%j, %i] : memref<512x255xf32>
+      uop.store %0, %out[%i, %j] : memref<255x512xf32>
+    }
+  }
+}
+
+// -----
+
 // A row that is no multiple of four is not read in vectors; short rows share a block.
 // CHECK: uop.kernel @ragged({{.*}}) schedule #tile.schedule<i = 2 block * 4 thread, j = 64 thread> {
 uop.kernel @ragged(%out: memref<7x33xf32>, %x: memref<7x33xf32>) {
@@ -290,6 +316,45 @@ uop.kernel @sum_of_f16(%out: memref<64x64xf16>, %a: memref<64x64xf16>, %b: memre
         loop.yield %3 : f16
       }
       uop.store %0, %out[%i, %j] : memref<64x64xf16>
+    }
+  }
+}
+
+// -----
+
+// So many rows that each lane may hold 64 elements.
+// CHECK: uop.kernel @many_rows({{.*}}) schedule #tile.schedule<i = 256 block * 4 warp, j = 16 register * 32 lane * 4 register> {
+uop.kernel @many_rows(%out: memref<1024xf32>, %x: memref<1024x2048xf32>) {
+  loop.for %i (i = 1024 parallel) {
+    %0 = loop.reduce %j (j = 2048) max : f32 {
+      %1 = uop.load %x[%i, %j] : memref<1024x2048xf32>
+      loop.yield %1 : f32
+    }
+    uop.store %0, %out[%i] : memref<1024xf32>
+  }
+}
+
+// -----
+
+// A stream: several vectors a thread, as many as keep all multiprocessors busy.
+// CHECK: uop.kernel @stream({{.*}}) schedule #tile.schedule<i = 2048 block * 4 register * 128 thread * 4 register> {
+uop.kernel @stream(%out: memref<4194304xf32>, %x: memref<4194304xf32>) {
+  loop.for %i (i = 4194304 parallel) {
+    %0 = uop.load %x[%i] : memref<4194304xf32>
+    %1 = uop.neg %0 : f32
+    uop.store %1, %out[%i] : memref<4194304xf32>
+  }
+}
+
+// -----
+
+// CHECK: uop.kernel @ragged_stream({{.*}}) schedule #tile.schedule<i = 1000 block, j = 3 block * 2 register * 128 thread * 8 register> {
+uop.kernel @ragged_stream(%out: memref<1000x5000xf16>, %x: memref<1000x5000xf16>) {
+  loop.for %i (i = 1000 parallel) {
+    loop.for %j (j = 5000 parallel) {
+      %0 = uop.load %x[%i, %j] : memref<1000x5000xf16>
+      %1 = uop.neg %0 : f16
+      uop.store %1, %out[%i, %j] : memref<1000x5000xf16>
     }
   }
 }

@@ -90,6 +90,22 @@ uop.kernel @columns(%out: memref<64xf32>, %x: memref<64x8xf32>) schedule #tile.s
 
 // -----
 
+// A transpose reads along one register dimension and writes along the other.
+uop.kernel @transpose(%out: memref<64x32xf32>, %x: memref<32x64xf32>)
+    schedule #tile.schedule<i = 16 thread * 4 register, j = 8 thread * 4 register> {
+  loop.for %i (i = 64 parallel) {
+    loop.for %j (j = 32 parallel) {
+      %0 = uop.load %x[%j, %i] : memref<32x64xf32>
+      uop.store %0, %out[%i, %j] : memref<64x32xf32>
+    }
+  }
+}
+// CHECK-LABEL: uop.kernel @transpose
+// CHECK:         tile.read %x[%{{.*}}, %{{.*}}] vector 4 along 0 : {{.*}} -> vector<4x4xf32>
+// CHECK:         tile.write %{{.*}}, %out[%{{.*}}, %{{.*}}] vector 4 : vector<4x4xf32>
+
+// -----
+
 // The row comes from a loaded index, but all rows are aligned. A table of 6 columns has rows of 24 bytes.
 uop.kernel @gather(%out0: memref<9x8xf32>, %out1: memref<9x6xf32>, %wide: memref<20x8xf32>, %narrow: memref<20x6xf32>, %places: memref<9xi64>)
     schedule #tile.schedule<i = 9 block, j = 2 thread * 4 register, l = 2 thread * 4 register> {
@@ -106,9 +122,8 @@ uop.kernel @gather(%out0: memref<9x8xf32>, %out1: memref<9x6xf32>, %wide: memref
     }
   }
 }
-// Only the last register dimension, here that of l, is moved in vectors.
 // CHECK-LABEL: uop.kernel @gather
-// CHECK:         tile.read %wide[{{[^ ]*}}, {{[^ ]*}}] : {{.*}} -> vector<4x1xf32>
+// CHECK:         tile.read %wide[{{[^ ]*}}, {{[^ ]*}}] vector 4 along 0 : {{.*}} -> vector<4x1xf32>
 // CHECK:         tile.read %narrow[{{[^ ]*}}, {{[^ ]*}}] mask %{{.*}} vector 2 : {{.*}} -> vector<1x4xf32>
 
 // -----

@@ -1,0 +1,83 @@
+// RUN: uop-opt %s --pass-pipeline 'builtin.module(uop-approximate)' --split-input-file | filecheck %s
+
+// A softmax: powers of 2, and one reciprocal for a row.
+// CHECK-LABEL: uop.kernel @softmax
+// CHECK:         %[[MAX:.*]] = uop.reduce max %[[X:.*]] over %j : f32
+// CHECK-NEXT:    %[[LESS:.*]] = uop.sub %[[X]], %[[MAX]] : f32
+// CHECK-NEXT:    %[[LOG:.*]] = uop.const 1.44269502 : f32
+// CHECK-NEXT:    %[[SCALED:.*]] = uop.mul %[[LESS]], %[[LOG]] : f32
+// CHECK-NEXT:    %[[POWER:.*]] = uop.exp2 %[[SCALED]] : f32
+// CHECK-NEXT:    %[[SUM:.*]] = uop.reduce add %[[POWER]] over %j : f32
+// CHECK-NEXT:    %[[ONCE:.*]] = uop.reciprocal %[[SUM]] : f32
+// CHECK-NEXT:    %[[RESULT:.*]] = uop.mul %[[POWER]], %[[ONCE]] : f32
+// CHECK-NEXT:    uop.store %[[RESULT]], %out[%i, %j] : memref<4x100xf32>
+uop.kernel @softmax(%out: memref<4x100xf32>, %x: memref<4x100xf32>) {
+  %i = uop.range i = 4
+  %j = uop.range j = 100
+  %0 = uop.load %x[%i, %j] : memref<4x100xf32>
+  %1 = uop.reduce max %0 over %j : f32
+  %2 = uop.sub %0, %1 : f32
+  %3 = uop.exp %2 : f32
+  %4 = uop.reduce add %3 over %j : f32
+  %5 = uop.div %3, %4 : f32
+  uop.store %5, %out[%i, %j] : memref<4x100xf32>
+}
+
+// -----
+
+// The logistic function, of x and of −x.
+// CHECK-LABEL: uop.kernel @logistic
+// CHECK:         %[[X:.*]] = uop.load %x[%i] : memref<100xf32>
+// CHECK:         %[[RISING:.*]] = uop.mul %[[X]], %{{.*}} : f32
+// CHECK-NEXT:    uop.exp2 %[[RISING]] : f32
+// CHECK:         uop.rcp
+// CHECK:         %[[FALLING:.*]] = uop.mul %[[X]], %{{.*}} : f32
+// CHECK-NEXT:    uop.exp2 %[[FALLING]] : f32
+// CHECK:         uop.rcp
+// CHECK-NOT:     uop.exp %
+uop.kernel @logistic(%out: memref<100xf32>, %x: memref<100xf32>) {
+  %i = uop.range i = 100
+  %0 = uop.load %x[%i] : memref<100xf32>
+  %1 = uop.const 1.0 : f32
+  %2 = uop.neg %0 : f32
+  %3 = uop.exp %2 : f32
+  %4 = uop.add %1, %3 : f32
+  %5 = uop.reciprocal %4 : f32
+  %6 = uop.exp %0 : f32
+  %7 = uop.add %1, %6 : f32
+  %8 = uop.reciprocal %7 : f32
+  %9 = uop.sub %5, %8 : f32
+  uop.store %9, %out[%i] : memref<100xf32>
+}
+
+// -----
+
+// Left alone: an exponential that is not at most 1, the maximum of another value, f64, a quotient by any other sum, and
+// one that is computed once for a row anyway.
+// CHECK-LABEL: uop.kernel @others
+// CHECK-NOT:     {{uop.exp2|uop.rcp|uop.reciprocal}}
+// CHECK-COUNT-2: uop.exp %
+// CHECK:         uop.div
+// CHECK-NOT:     {{uop.exp2|uop.rcp|uop.reciprocal}}
+// CHECK:         uop.exp %{{.*}} : f64
+// CHECK:         uop.div
+uop.kernel @others(%out: memref<4x100xf32>, %sums: memref<4xf32>, %wide: memref<4x100xf64>, %x: memref<4x100xf32>, %y: memref<4x100xf64>) {
+  %i = uop.range i = 4
+  %j = uop.range j = 100
+  %0 = uop.load %x[%i, %j] : memref<4x100xf32>
+  %1 = uop.neg %0 : f32
+  %2 = uop.reduce max %1 over %j : f32
+  %3 = uop.sub %0, %2 : f32
+  %4 = uop.exp %3 : f32
+  %5 = uop.exp %0 : f32
+  %6 = uop.reduce add %5 over %j : f32
+  %7 = uop.div %4, %6 : f32
+  uop.store %7, %out[%i, %j] : memref<4x100xf32>
+  %8 = uop.load %y[%i, %j] : memref<4x100xf64>
+  %9 = uop.reduce max %8 over %j : f64
+  %10 = uop.sub %8, %9 : f64
+  %11 = uop.exp %10 : f64
+  uop.store %11, %wide[%i, %j] : memref<4x100xf64>
+  %12 = uop.div %2, %6 : f32
+  uop.store %12, %sums[%i] : memref<4xf32>
+}

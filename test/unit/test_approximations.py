@@ -1,0 +1,66 @@
+"""The error bounds that passes/uop/rules/approximations.py states, measured against float64; and NaN and infinities."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from uop.passes.uop.rules.approximations import LOG2_E
+
+Array = np.ndarray[Any, np.dtype[np.float32]]
+
+L = np.float32(LOG2_E)
+
+UNIT = 2.0**-24
+"""Half a unit in the last place of 1."""
+
+
+def floats(step: int) -> Array:
+    """Every `step`-th non-negative finite f32, and the greatest."""
+    last = 0x7F7FFFFF
+    return np.append(np.arange(0, last, step, dtype=np.uint32), np.uint32(last)).view(np.float32)
+
+
+def check_exponential(t: Array) -> None:
+    """exp2(t · log₂e) where t ≤ 0."""
+    exact = np.exp(t.astype(np.float64))
+    with np.errstate(over="ignore", under="ignore"):
+        product = t * L
+    error = np.abs(np.exp2(product.astype(np.float64)) - exact)
+    assert error.max() < 2.3e-8 * 1.25  # and what log₂e itself is off in f32
+    assert np.all(error <= 1.25 * np.abs(t.astype(np.float64)) * UNIT * exact + 4 * np.spacing(exact))
+
+
+def check_logistic(u: Array) -> None:
+    """1 ÷ (1 + exp2(u · log₂e)) for both signs, beside what rounding 1 + e and the quotient does."""
+    for x in (u, -u):
+        with np.errstate(over="ignore", under="ignore"):
+            product = (x * L).astype(np.float64)
+            exact = 1 / (1 + np.exp(x.astype(np.float64)))
+            error = np.abs(1 / (1 + np.exp2(product)) - exact)
+        assert error.max() < 1.7e-8 * 1.25
+        assert np.all(error <= 1.25 * np.abs(x.astype(np.float64)) * UNIT * exact + 4 * np.spacing(exact))
+
+
+def test_bounds() -> None:
+    values = floats(1 << 12)
+    check_exponential(-values)
+    check_logistic(values)
+
+
+@pytest.mark.slow
+def test_bounds_of_every_f32() -> None:
+    for first in range(1 << 6):
+        values = np.arange(first, 0x7F800000, 1 << 6, dtype=np.uint32).view(np.float32)
+        check_exponential(-values)
+        check_logistic(values)
+
+
+def test_reciprocal_of_a_sum() -> None:
+    """x · (1 ÷ s) for s ≥ 1 is within one and a half units in the last place of x ÷ s, where that is normal."""
+    generator = np.random.default_rng(0)
+    x = generator.uniform(0, 1, 1 << 20).astype(np.float32)
+    s = np.exp2(generator.uniform(0, 60, 1 << 20)).astype(np.float32)
+    exact = x.astype(np.float64) / s
+    error = np.abs((x * (np.float32(1) / s)).astype(np.float64) - exact)
+    assert np.all(error <= 1.5 * np.spacing(exact.astype(np.float32)))
