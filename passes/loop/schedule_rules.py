@@ -10,6 +10,7 @@ from .matrix_rule import matrix_schedule
 from .product_rule import product_axes, product_schedule
 from .schedule_parts import BLOCK_THREADS, Axes, Choice, ceil_div, factors_of, power_of_two_above, schedule_of
 from .transpose_rule import transpose_schedule, transposed_axes
+from .transpose_rule import transpose_schedule, transposed_axes
 
 WINDOW_TAPS = 32
 """Elements of a window whose loops are unrolled, and that one thread reduces however far windows are apart."""
