@@ -36,6 +36,7 @@ EXACT: dict[str, Tensors] = {
     "abs": torch.abs,
     "sign": torch.sign,
     "reciprocal": torch.reciprocal,
+    "rcp": torch.reciprocal,
     "floor": torch.floor,
     "ceil": torch.ceil,
     "round": torch.round,
