@@ -5,7 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from uop.frontends.capture import capture_expression
 from uop.passes.uop.rules.approximations import LOG2_E
+from uop.tools.execution import run_captured
+from uop.tools.pipelines import CompileOptions
 
 Array = np.ndarray[Any, np.dtype[np.float32]]
 
@@ -64,3 +67,22 @@ def test_reciprocal_of_a_sum() -> None:
     exact = x.astype(np.float64) / s
     error = np.abs((x * (np.float32(1) / s)).astype(np.float64) - exact)
     assert np.all(error <= 1.5 * np.spacing(exact.astype(np.float32)))
+
+
+LOGITS = "[1, -inf, 2, 0], [-inf, -inf, -inf, -inf], [inf, 1, 2, 3], [nan, 1, 2, 3], [200, -200, 0, 88]"
+NUMBERS = "inf, -inf, nan, 0, -0.0, 88, -88, 90, -90, 110, -110, 3e38, -3e38, 1e-40"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        f"torch.softmax(torch.tensor([{LOGITS}], dtype=torch.float32), -1)",
+        f"torch.sigmoid(torch.tensor([{NUMBERS}], dtype=torch.float32))",
+        f"F.silu(torch.tensor([{NUMBERS}], dtype=torch.float32))",
+    ],
+)
+def test_nan_infinities_and_extremes(code: str) -> None:
+    """The kernels in the simulator, beside eager PyTorch and float64."""
+    code = code.replace("inf", "float('inf')").replace("nan", "float('nan')")
+    result = run_captured(capture_expression(code), CompileOptions())
+    assert result.right, "\n".join(map(str, result.comparisons))
