@@ -10,7 +10,6 @@ from .matrix_rule import matrix_schedule
 from .product_rule import product_axes, product_schedule
 from .schedule_parts import BLOCK_THREADS, Axes, Choice, ceil_div, factors_of, power_of_two_above, schedule_of
 from .transpose_rule import transpose_schedule, transposed_axes
-from .transpose_rule import transpose_schedule, transposed_axes
 
 WINDOW_TAPS = 32
 """Elements of a window whose loops are unrolled, and that one thread reduces however far windows are apart."""
@@ -20,6 +19,22 @@ SCAN_THREADS = 64
 
 REGISTER_ELEMENTS = 32
 """Elements of a row that one thread may hold in registers."""
+
+STREAM_ELEMENTS = 1 << 20
+"""Elements of an output for each vector that a thread takes: there are threads enough for all multiprocessors."""
+
+STREAM_STEPS = 4
+"""The most vectors of a thread, all of which are on their way at once; what it computes for all of them counts less."""
+
+STREAM_THREADS = 128
+"""Threads of a block that take several vectors each."""
+
+MANY_ROWS = 1024
+"""Rows, a warp each, that fill every multiprocessor of a large GPU with eight warps or so: more of them may take more
+registers each."""
+
+MOST_REGISTER_ELEMENTS = 64
+"""Elements of a row that one lane holds where there are so many rows."""
 
 
 def choose(shape: KernelShape) -> Choice:
@@ -82,12 +97,21 @@ def _elementwise(shape: KernelShape) -> Choice:
     inner = shape.parallel[-1]
     extent = max(1, shape.extents[inner])
     width = _vector_width(shape, inner)
-    threads = min(BLOCK_THREADS, power_of_two_above(ceil_div(extent, width)))
+    count = prod(max(1, shape.extents[axis]) for axis in shape.parallel)
+    steps = min(STREAM_STEPS, power_of_two_above(max(1, count // STREAM_ELEMENTS)))
+    block = BLOCK_THREADS if steps == 1 else STREAM_THREADS
+    while steps > 1 and extent < steps * block * width:
+        steps //= 2
+    threads = min(block, power_of_two_above(ceil_div(extent, width)))
     axes[inner] = factors_of(
-        (ceil_div(extent, threads * width), AxisKind.BLOCK), (threads, AxisKind.THREAD), (width, AxisKind.REGISTER)
+        (ceil_div(extent, steps * threads * width), AxisKind.BLOCK),
+        (steps, AxisKind.REGISTER),
+        (threads, AxisKind.THREAD),
+        (width, AxisKind.REGISTER),
     )
-    _spread_rows(shape, axes, shape.parallel[:-1], BLOCK_THREADS // threads, AxisKind.THREAD)
-    return Choice(schedule_of(shape, axes), f"elementwise: {threads} threads along {inner}, {width} elements each")
+    _spread_rows(shape, axes, shape.parallel[:-1], block // threads, AxisKind.THREAD)
+    each = f"{width} elements each" if steps == 1 else f"{steps} x {width} elements each"
+    return Choice(schedule_of(shape, axes), f"elementwise: {threads} threads along {inner}, {each}")
 
 
 # Reductions of windows that lie side by side.
@@ -155,7 +179,8 @@ def _row_reduction(shape: KernelShape, row: str) -> Choice:
         count = _spread_rows(shape, axes, rows, BLOCK_THREADS // 2, AxisKind.THREAD)
         return Choice(schedule_of(shape, axes), f"rows of {extent}: a row a thread, {count} rows a block")
 
-    if extent <= 32 * REGISTER_ELEMENTS and not others:
+    count = prod(max(1, shape.extents[axis]) for axis in rows)
+    if extent <= 32 * (MOST_REGISTER_ELEMENTS if count >= MANY_ROWS else REGISTER_ELEMENTS) and not others:
         while width > 1 and extent < 32 * width:
             width //= 2
         registers = ceil_div(extent, 32 * width)
@@ -164,10 +189,13 @@ def _row_reduction(shape: KernelShape, row: str) -> Choice:
         return Choice(schedule_of(shape, axes), f"rows of {extent}: a row a warp, in registers, {count} rows a block")
 
     total = prod(max(1, shape.extents[axis]) for axis in shape.reduced)
-    budget = min(1024, max(BLOCK_THREADS, power_of_two_above(ceil_div(total, REGISTER_ELEMENTS))))
+    # Elements that are only reduced keep their registers until they are combined.
+    only_reduced = row not in shape.parallel and total <= BLOCK_THREADS * MOST_REGISTER_ELEMENTS
+    most = MOST_REGISTER_ELEMENTS if only_reduced else REGISTER_ELEMENTS
+    budget = min(1024, max(BLOCK_THREADS, power_of_two_above(ceil_div(total, most))))
     threads = min(budget, power_of_two_above(ceil_div(extent, width)))
     steps = ceil_div(extent, threads * width)
-    held = steps * width <= REGISTER_ELEMENTS
+    held = steps * width <= most
     axes[row] = factors_of(
         (steps, AxisKind.REGISTER if held else AxisKind.LOOP), (threads, AxisKind.THREAD), (width, AxisKind.REGISTER)
     )

@@ -39,32 +39,6 @@ uop.kernel @ragged_transpose(%out: memref<255x512xf32>, %x: memref<512x255xf32>)
 
 // -----
 
-// A transpose: four by four elements in the registers of a thread, a warp over runs of 64 and of 128 bytes.
-// CHECK: uop.kernel @transpose({{.*}}) schedule #tile.schedule<i = 4 block * 16 thread * 4 register, j = 16 block * 8 thread * 4 register> {
-uop.kernel @transpose(%out: memref<256x512xf32>, %x: memref<512x256xf32>) {
-  loop.for %i (i = 256 parallel) {
-    loop.for %j (j = 512 parallel) {
-      %0 = uop.load %x[%j, %i] : memref<512x256xf32>
-      uop.store %0, %out[%i, %j] : memref<256x512xf32>
-    }
-  }
-}
-
-// -----
-
-// Rows of 255 are not read in vectors, rows of 512 are written in vectors.
-// CHECK: uop.kernel @ragged_transpose({{.*}}) schedule #tile.schedule<i = 16 block * 16 thread, j = 16 block * 8 thread * 4 register> {
-uop.kernel @ragged_transpose(%out: memref<255x512xf32>, %x: memref<512x255xf32>) {
-  loop.for %i (i = 255 parallel) {
-    loop.for %j (j = 512 parallel) {
-      %0 = uop.load %x[%j, %i] : memref<512x255xf32>
-      uop.store %0, %out[%i, %j] : memref<255x512xf32>
-    }
-  }
-}
-
-// -----
-
 // A row that is no multiple of four is not read in vectors; short rows share a block.
 // CHECK: uop.kernel @ragged({{.*}}) schedule #tile.schedule<i = 2 block * 4 thread, j = 64 thread> {
 uop.kernel @ragged(%out: memref<7x33xf32>, %x: memref<7x33xf32>) {
