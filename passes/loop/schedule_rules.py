@@ -224,13 +224,16 @@ def _column_reduction(shape: KernelShape, inner: str) -> Choice:
         others = [axis for axis in shape.rows if axis != inner]
         _spread_rows(shape, axes, others, BLOCK_THREADS // threads, AxisKind.THREAD)
         return Choice(schedule_of(shape, axes), f"columns of {length}: a column a thread, in registers")
-    threads = min(32, power_of_two_above(extent))
+    width = _vector_width(shape, inner) if column not in shape.parallel else 1
+    threads = min(32, power_of_two_above(ceil_div(extent, width)))
     split = min(BLOCK_THREADS // threads, power_of_two_above(ceil_div(length, 4)))
     steps = ceil_div(length, split)
-    held = len(shape.reduced) == 1 and steps <= REGISTER_ELEMENTS
+    held = len(shape.reduced) == 1 and steps * width <= (REGISTER_ELEMENTS if width == 1 else MOST_REGISTER_ELEMENTS)
     axes[column] = factors_of((steps, AxisKind.REGISTER if held else AxisKind.LOOP), (split, AxisKind.THREAD))
-    axes[inner] = factors_of((ceil_div(extent, threads), AxisKind.BLOCK), (threads, AxisKind.THREAD))
+    axes[inner] = factors_of(
+        (ceil_div(extent, threads * width), AxisKind.BLOCK), (threads, AxisKind.THREAD), (width, AxisKind.REGISTER)
+    )
     where = "in registers" if held else "one step after the other"
     return Choice(
-        schedule_of(shape, axes), f"columns of {length}: {split} threads a column, {threads} columns, {where}"
+        schedule_of(shape, axes), f"columns of {length}: {split} threads a column, {threads} x {width} columns, {where}"
     )
