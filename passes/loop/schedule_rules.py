@@ -100,7 +100,8 @@ def _elementwise(shape: KernelShape) -> Choice:
     count = prod(max(1, shape.extents[axis]) for axis in shape.parallel)
     steps = min(STREAM_STEPS, power_of_two_above(max(1, count // STREAM_ELEMENTS)))
     block = BLOCK_THREADS if steps == 1 else STREAM_THREADS
-    while steps > 1 and extent < steps * block * width:
+    # No more than a fifth of the elements that the blocks take may lie behind the end.
+    while steps > 1 and 4 * ceil_div(extent, steps * block * width) * steps * block * width > 5 * extent:
         steps //= 2
     threads = min(block, power_of_two_above(ceil_div(extent, width)))
     axes[inner] = factors_of(
