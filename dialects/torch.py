@@ -42,6 +42,11 @@ class AtenOp(IRDLOperation):
     tensors = var_operand_def(TensorType.constr())
     outputs = var_result_def(TensorType.constr())
 
+    @property
+    def called(self) -> str:
+        """The operator as PyTorch calls it: `aten.add.Tensor`, or `library::name`."""
+        return self.overload.data if "::" in self.overload.data else f"aten.{self.overload.data}"
+
     def verify_(self) -> None:
         if not self.overload.data:
             raise VerifyException("an ATen call names its overload")

@@ -78,6 +78,9 @@ class GraphImporter:
         location = ", ".join(source_lines(node_location(node.meta)))
         self.problems.append(Problem(location, subject, reason))
 
+    def follows(self, node: torch.fx.Node) -> None:
+        """Note that `node` takes what uop has no form for, which has been reported."""
+
     def constant(self, node: torch.fx.Node, value: torch.Tensor, type: Attribute) -> bool:
         """Whether the constant tensor that `node` stands for is one number throughout, and so needs no argument."""
         number = uniform_number(value)
@@ -109,7 +112,7 @@ class GraphImporter:
             elif isinstance(node.target, HigherOrderOperator):
                 self.problem(node, str(node.target), "control flow that depends on data is not supported")
             elif any(source not in self.values for source in node.all_input_nodes):
-                pass  # what gives it has been reported
+                self.follows(node)
             elif (overload := operator_overload(node.target)) is not None:
                 self._operation(node, overload)
             else:

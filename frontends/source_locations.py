@@ -4,7 +4,7 @@ import os
 import re
 import site
 import sysconfig
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from traceback import FrameSummary
@@ -54,6 +54,12 @@ def frame_location(stack_trace: str | None) -> LocationAttr:
         return UNKNOWN
     file, line = next((frame for frame in reversed(frames) if is_users(frame[0])), frames[-1])
     return FileLineColLoc(StringAttr(shown_path(file)), IntAttr(line), IntAttr(0))
+
+
+def users_line(frames: Sequence[FrameSummary]) -> str:
+    """`model.py:7`, the innermost of the user's frames; of all, where none is the user's; "" where there are none."""
+    shown = [frame for frame in frames if is_users(frame.filename)] or frames
+    return f"{shown_path(shown[-1].filename)}:{shown[-1].lineno}" if shown else ""
 
 
 def node_location(metadata: Mapping[str, object]) -> LocationAttr:

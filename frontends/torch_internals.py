@@ -176,3 +176,13 @@ def replaced_parameters() -> Generator[None]:
         yield
     finally:
         nn.Module._apply = original
+
+
+def is_view(overload: OpOverload[..., Any]) -> bool:
+    """Whether what `overload` gives shares memory with what it is given, and it writes to neither."""
+    return overload.is_view
+
+
+def draws_random_numbers(overload: OpOverload[..., Any]) -> bool:
+    """Whether the results of `overload` depend on the state of the random number generator."""
+    return torch.Tag.nondeterministic_seeded in overload.tags

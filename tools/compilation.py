@@ -19,7 +19,7 @@ from .printing import TextPrinter
 from .verifier import verify_ir
 
 if TYPE_CHECKING:
-    from ..frontends.imported import Imported
+    from ..frontends.imported import ImportedFunction
 
 CUDA = "cuda"
 """The form after the last stage: text for the CUDA compiler."""
@@ -48,13 +48,13 @@ class CompilerCrash(Exception):
 
 
 def compile_stages(
-    imported: Imported,
+    imported: ImportedFunction,
     options: CompileOptions,
     *,
     verify: bool = True,
     instrumentations: Sequence[PassInstrumentation] = (),
 ) -> Iterator[tuple[str, ModuleOp]]:
-    """Take an imported program through the pipeline, in place; (name, module) of each form as it is reached.
+    """Take an imported function through the pipeline, in place; (name, module) of each form as it is reached.
 
     verify: check the IR, SSA dominance included, after each pass. instrumentations: hooks around each pass.
     Raises `PassError` for a program that a pass refuses, `CompilerCrash` for a pass that fails otherwise.

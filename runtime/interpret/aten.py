@@ -40,7 +40,7 @@ def call(op: AtenOp, operands: Sequence[torch.Tensor]) -> list[torch.Tensor]:
     except AttributeError:
         library = op.overload.data.rpartition("::")[0]
         advice = f"; import what registers the operators of {library}" if library else ""
-        raise NotExecutableError(f"PyTorch has no overload {_called(op)}{advice}", op) from None
+        raise NotExecutableError(f"PyTorch has no overload {op.called}{advice}", op) from None
     tensors = iter(operands)
     keywords: dict[str, Any] = {}
     for argument in function._schema.arguments:
@@ -56,7 +56,7 @@ def call(op: AtenOp, operands: Sequence[torch.Tensor]) -> list[torch.Tensor]:
         results = function(**keywords)
     except (RuntimeError, IndexError, ValueError, TypeError) as error:
         reason = str(error).split("\n", 1)[0]
-        raise ExecutionError(f"PyTorch refuses {_called(op)}: {reason}", op) from error
+        raise ExecutionError(f"PyTorch refuses {op.called}: {reason}", op) from error
     return [results] if isinstance(results, torch.Tensor) else list(results)
 
 
@@ -65,10 +65,6 @@ def overload_named(name: str) -> Any:
     library, _, qualified = name.rpartition("::")
     operator, _, overload = qualified.partition(".")
     return getattr(getattr(getattr(torch.ops, library or "aten"), operator), overload or "default")
-
-
-def _called(op: AtenOp) -> str:
-    return op.overload.data if "::" in op.overload.data else f"aten.{op.overload.data}"
 
 
 def _tensor_list(given: Attribute | None, tensors: Iterator[torch.Tensor]) -> list[torch.Tensor | None]:

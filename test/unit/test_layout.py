@@ -10,6 +10,7 @@ from uop.passes import PASSES, get_all_passes
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("dialects", "rewriting", "passes", "targets", "frontends", "runtime", "tools")
+TOP = "uop"
 
 
 def test_pyproject_lists_every_package() -> None:
@@ -19,11 +20,11 @@ def test_pyproject_lists_every_package() -> None:
         for folder in FOLDERS
         for init in (ROOT / folder).rglob("__init__.py")
     }
-    assert found == set(listed)
+    assert {*found, TOP} == set(listed)
 
 
 def test_every_package_is_typed() -> None:
-    for folder in FOLDERS:
+    for folder in (*FOLDERS, TOP):
         for init in (ROOT / folder).rglob("__init__.py"):
             assert (init.parent / "py.typed").exists(), init.parent
 

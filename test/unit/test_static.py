@@ -16,11 +16,12 @@ BIN = Path(sys.executable).parent
         ("ruff", "check", "."),
         ("ruff", "format", "--check", "."),
         ("pyright", "--pythonpath", sys.executable),
-        ("lint-imports",),
+        ("lint-imports", "--config", "../pyproject.toml", "--cache-dir", "../.import_linter_cache"),
         ("lit", "-q", "."),
     ],
     ids=lambda command: command[0] + (" " + command[1] if command[0] == "ruff" else ""),
 )
 def test_tool_is_content(command: tuple[str, ...]) -> None:
-    result = subprocess.run([BIN / command[0], *command[1:]], cwd=ROOT, capture_output=True, text=True)
+    folder = ROOT / "typings" if command[0] == "lint-imports" else ROOT  # where `uop` holds its packages
+    result = subprocess.run([BIN / command[0], *command[1:]], cwd=folder, capture_output=True, text=True)
     assert result.returncode == 0, result.stdout + result.stderr

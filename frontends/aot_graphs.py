@@ -1,0 +1,219 @@
+"""Graphs of AOTAutograd, which are what `torch.compile` hands a backend in the end, to the torch dialect and back.
+
+Such a graph is functional: flat tensors in, flat tensors out. What of it mutates or shares memory PyTorch has taken
+out, and puts back around what a backend compiles.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import torch
+from torch import fx
+from xdsl.dialects.func import FuncOp
+
+from ..passes.torch.convert_torch_to_uop import CannotLower, Refusal, convert_block
+from ..rewriting.locations import source_lines
+from .argument_names import identifier, unique_identifiers
+from .element_types import tensor_type
+from .errors import Problem, UnsupportedError, UnsupportedProgramError
+from .graph_importer import GraphImporter
+from .graph_segments import extract
+from .imported import ImportedFunction
+from .torch_internals import is_view, node_outputs, operator_overload
+
+Tensors = Sequence[torch.Tensor]
+
+FORWARD, BACKWARD = "forward", "backward"
+"""Names of the functions that are made of the two graphs of a derivative; a graph without derivative is a forward."""
+
+
+@dataclass(frozen=True)
+class _Computed:
+    """An output that the imported function computes.
+
+    index: which of its results. size, stride: as PyTorch expects it to lie in memory
+    """
+
+    index: int
+    size: Sequence[int]
+    stride: Sequence[int]
+
+    def lay_out(self, tensor: torch.Tensor) -> torch.Tensor:
+        """The tensor, which is dense and row-major, in the memory format that PyTorch expects."""
+        if tensor.stride() == tuple(self.stride):
+            return tensor
+        repeated = [stride == 0 and size > 1 for size, stride in zip(self.size, self.stride, strict=True)]
+        kept = tensor[tuple(slice(0, 1) if each else slice(None) for each in repeated)]
+        result = torch.empty_strided(kept.shape, self.stride, dtype=tensor.dtype, device=tensor.device)
+        return result.copy_(kept).expand(tuple(self.size))
+
+
+@dataclass(frozen=True)
+class ImportedGraph(ImportedFunction):
+    """A graph in the torch dialect, and how what it gives is made of what the function gives.
+
+    inputs:    places of the graph's inputs that are the function's arguments; its constants come behind them
+    constants: tensors that the graph holds
+    views:     what makes those outputs that share memory with an input, from all inputs: PyTorch itself
+    outputs:   for each output of the graph, what it is: computed; the place among what `views` gives; or a constant
+    """
+
+    inputs: Sequence[int]
+    constants: Tensors
+    views: Callable[..., Sequence[torch.Tensor]]
+    outputs: Sequence[_Computed | int | None]
+
+    @property
+    def computes(self) -> bool:
+        """Whether anything is left for the function to do."""
+        return bool(self.result_types)
+
+    def call(self, execute: Callable[[Tensors], Tensors], inputs: Sequence[Any]) -> list[torch.Tensor | None]:
+        """The outputs of the graph. execute: carries out the function."""
+        viewed = self.views(*inputs)
+        given = [*(inputs[place] for place in self.inputs), *self.constants]
+        computed = execute(given) if self.computes else ()
+        return [
+            output.lay_out(computed[output.index])
+            if isinstance(output, _Computed)
+            else None
+            if output is None
+            else viewed[output]
+            for output in self.outputs
+        ]
+
+
+def import_graph(module: fx.GraphModule, name: str) -> ImportedGraph:
+    """Write a graph as function `name`. Raises `UnsupportedProgramError`, which lists what uop has no form for."""
+    importer = _Importer(module)
+    importer.operations()
+    if importer.problems:
+        raise UnsupportedProgramError(importer.problems)
+    return importer.imported(name)
+
+
+def find_refused(module: fx.GraphModule) -> dict[fx.Node, Problem | None]:
+    """The nodes of a graph that uop cannot compile, each taken by itself, and why; None where that follows from
+    another."""
+    prober = _Prober(module)
+    prober.operations()
+    function = prober.finish("probed", []).body.block.first_op
+    assert isinstance(function, FuncOp)
+    refused = dict(prober.refused)
+    try:
+        convert_block(function.body.block, function.sym_name)
+    except CannotLower as error:
+        refused |= {prober.nodes[refusal.op]: problem_of(refusal) for refusal in error.refusals}
+    return refused
+
+
+def problem_of(refusal: Refusal) -> Problem:
+    """A call that has no lowering, as a problem."""
+    types = ", ".join(str(value.type) for value in (refusal.op.operands or refusal.op.results))
+    advice = "" if refusal.advice is None else f"; {refusal.advice}"
+    lines = ", ".join(source_lines(refusal.op.location))
+    return Problem(lines, f"{refusal.op.called} on {types}", f"{refusal.reason}{advice}")
+
+
+class _Importer(GraphImporter):
+    """The import of a graph of AOTAutograd."""
+
+    def __init__(self, module: fx.GraphModule) -> None:
+        super().__init__(module.graph)
+        self.owner = module
+        self.placeholders = [node for node in module.graph.nodes if node.op == "placeholder"]
+        self.inputs: list[int] = []
+        self.constants: list[torch.Tensor] = []
+        for place, node in enumerate(self.placeholders):
+            if node.users and self.argument(node, f"argument {node.name}", node.meta.get("val")):
+                self.inputs.append(place)
+        for node in module.graph.nodes:
+            if node.op != "get_attr":
+                continue
+            value = operator.attrgetter(str(node.target))(module)
+            if isinstance(value, torch.Tensor) and self.argument(node, f"constant {node.target}", value):
+                self.constants.append(value)
+        hints = unique_identifiers([str(argument.name_hint) for argument in self.block.args])
+        for argument, hint in zip(self.block.args, hints, strict=True):
+            argument.name_hint = hint
+
+    def argument(self, node: fx.Node, subject: str, value: object) -> bool:
+        """Whether `node` has become an argument of the function, which takes the value's like."""
+        try:
+            type = tensor_type(value)
+        except UnsupportedError as error:
+            self.problem(node, subject, str(error))
+            return False
+        argument = self.block.insert_arg(type, len(self.block.args))
+        argument.name_hint = identifier(node.name)
+        self.values[node] = [argument]
+        return True
+
+    def imported(self, name: str) -> ImportedGraph:
+        """The function and what makes the graph's outputs."""
+        (end,) = self.graph.find_nodes(op="output")
+        shared = _views(self.graph)
+        viewed: list[fx.Node] = []
+        outputs: list[_Computed | int | None] = []
+        computed: dict[fx.Node, int] = {}
+        for output in cast("Sequence[fx.Node | None]", end.args[0]):
+            if output is None:
+                outputs.append(None)
+            elif output in shared:
+                outputs.append(len(viewed))
+                viewed.append(output)
+            else:
+                fake = output.meta["val"]
+                place = computed.setdefault(output, len(computed))
+                outputs.append(_Computed(place, tuple(fake.shape), fake.stride()))
+        module = self.finish(name, [self.values[node][0] for node in computed])
+        views = _extracted(self.owner, self.placeholders, viewed)
+        return ImportedGraph(module, self.inputs, self.constants, views, outputs)
+
+
+class _Prober(_Importer):
+    """Asks of each node whether it can be compiled: what is refused has stand-ins for its results."""
+
+    def __init__(self, module: fx.GraphModule) -> None:
+        self.refused: dict[fx.Node, Problem | None] = {}
+        super().__init__(module)
+
+    def problem(self, node: fx.Node, subject: str, reason: str) -> None:
+        super().problem(node, subject, reason)
+        self.refuse(node, self.problems[-1])
+
+    def follows(self, node: fx.Node) -> None:
+        self.refuse(node, None)
+
+    def refuse(self, node: fx.Node, problem: Problem | None) -> None:
+        self.refused[node] = problem
+        try:
+            types = [tensor_type(output) for output in node_outputs(node) if output is not None]
+        except UnsupportedError:
+            return
+        self.values[node] = [self.block.insert_arg(type, len(self.block.args)) for type in types]
+
+
+def _views(graph: fx.Graph) -> set[fx.Node]:
+    """The inputs of the graph, and what shares memory with them."""
+    shared: set[fx.Node] = set()
+    for node in graph.nodes:
+        overload = operator_overload(node.target)
+        views = node.target is operator.getitem or (overload is not None and is_view(overload))
+        if node.op == "placeholder" or (views and shared.issuperset(node.all_input_nodes)):
+            shared.add(node)
+    return shared
+
+
+def _extracted(module: fx.GraphModule, inputs: Sequence[fx.Node], outputs: Sequence[fx.Node]) -> fx.GraphModule:
+    """The part of the graph that computes `outputs` from `inputs`."""
+    needed = set(outputs)
+    for node in reversed(module.graph.nodes):
+        if node in needed:
+            needed.update(node.all_input_nodes)
+    between = [node for node in module.graph.nodes if node in needed and node.op == "call_function"]
+    return extract(module, inputs, between, outputs)

@@ -1,0 +1,208 @@
+"""`torch.compile(model, backend="uop")`: PyTorch finds `uop` by the entry point `torch_dynamo_backends`.
+
+TorchDynamo hands over a graph of the user's code, AOTAutograd makes functional graphs of it, a forward and where
+gradients are asked for a backward one, and each of these goes through the passes as one program. What uop cannot
+compile stays with PyTorch, and one warning lists it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import fx
+
+from ...frontends.aot_graphs import BACKWARD, FORWARD, find_refused, import_graph, problem_of
+from ...frontends.aot_tracing import Signature, is_symbolic, recompile_limit, signature, trace
+from ...frontends.errors import FrontendError, Problem, UnsupportedProgramError
+from ...frontends.graph_segments import Run, Segment, SegmentedGraph, split
+from ...frontends.source_locations import users_line
+from ...frontends.torch_internals import without_fake_tensors
+from ...passes.torch.convert_torch_to_uop import CannotLower
+from ...rewriting.diagnostics import PassError
+from ...rewriting.locations import source_lines
+from ..compilation import CompilerCrash
+from ..faults.interpret_each import WrongResultError
+from .options import OptionError, Options
+from .programs import load
+
+
+class UopWarning(UserWarning):
+    """What `torch.compile(backend="uop")` leaves to eager PyTorch."""
+
+
+class NotCompiledError(FrontendError):
+    """With `fullgraph_strict`: what would be left to eager PyTorch. problems: all of it, in program order"""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__(f"options={{'fullgraph_strict': True}}, but uop cannot compile\n{_listing(problems)}")
+
+
+def uop(
+    module: fx.GraphModule,
+    inputs: Sequence[Any],
+    *,
+    options: Mapping[str, Any] | None = None,
+    mode: str | None = None,
+) -> Callable[..., Any]:
+    """The backend, as TorchDynamo calls it. options: see `Options`; mode: there are none
+
+    Raises `OptionError`; `NotCompiledError` under `fullgraph_strict`; `WrongResultError` under `check`.
+    """
+    if mode is not None:
+        raise OptionError(f"uop has no modes ({mode!r}): leave `mode` out, and see `options`")
+    settings = Options.of(options or {})
+    if any(map(is_symbolic, inputs)):
+        return _Specialized(module, settings)
+    return _compile(module, inputs, settings)
+
+
+_told: set[Problem] = set()
+"""What warnings have listed since TorchDynamo was last reset."""
+
+uop.reset = _told.clear  # pyright: ignore[reportFunctionMemberAccess]  # PyTorch looks for it there
+
+
+def _compile(module: fx.GraphModule, inputs: Sequence[Any], options: Options) -> Callable[..., Any]:
+    compiler = _GraphCompiler(options)
+    compiler.graph_break(module)
+    devices = {str(value.device) for value in inputs if isinstance(value, torch.Tensor)} - {"cpu"}
+    if devices:
+        told = ", ".join(sorted(devices))
+        reason = f"uop has no launcher for a GPU yet; `.cpu()` takes the model to device {options.device!r}"
+        compiler.problems.append(Problem("", f"tensors on {told}", reason))
+    compiled = module if devices else trace(module, inputs, compiler.forward, compiler.backward)
+    compiler.tell()
+    return compiled
+
+
+class _GraphCompiler:
+    """Compiles what AOTAutograd makes of one graph. problems: what is left to PyTorch and was not told yet"""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.problems: list[Problem] = []
+        self._traced = False
+
+    def graph_break(self, module: fx.GraphModule) -> None:
+        """Note the break at which the graph ends, if it does."""
+        reason = getattr(module, "compile_subgraph_reason", None)
+        if reason is not None and reason.graph_break:
+            line = users_line(reason.user_stack)
+            what = str(reason.reason).strip().split("\n", 1)[0]
+            advice = "; the code there runs in Python, and a new graph begins behind it"
+            self.problems.append(Problem(line, "graph break", f"{what}{advice}"))
+
+    def tell(self) -> None:
+        """One warning for all that is left to PyTorch and no warning has listed, or an error where the user asks."""
+        problems = list(dict.fromkeys(self.problems))
+        self.problems.clear()
+        self._traced = True
+        if problems and self.options.fullgraph_strict:
+            raise NotCompiledError(problems)
+        problems = [problem for problem in problems if problem not in _told]
+        _told.update(problems)
+        if not problems:
+            return
+        warnings.warn(
+            f"uop: left to eager PyTorch (an error with options={{'fullgraph_strict': True}}):\n{_listing(problems)}",
+            UopWarning,
+            stacklevel=2,
+        )
+
+    def forward(self, module: fx.GraphModule) -> Run:
+        return self._graph(module, FORWARD)
+
+    def backward(self, module: fx.GraphModule) -> Run:
+        run = self._graph(module, BACKWARD)
+        if self._traced:  # PyTorch may compile it when it is first called
+            self.tell()
+        return run
+
+    def _graph(self, module: fx.GraphModule, name: str) -> Run:
+        try:
+            return self._program(module, name)
+        except (UnsupportedProgramError, CannotLower) as error:
+            refused = find_refused(module)
+            self.problems += [problem for problem in refused.values() if problem is not None] or _problems_of(error)
+        except WrongResultError:
+            raise
+        except (PassError, CompilerCrash) as error:
+            self.problems += _problems_of(error)
+            return _eager(module)
+        return SegmentedGraph(module, [(part, self._segment(part, name)) for part in split(module, refused)])
+
+    def _segment(self, segment: Segment, name: str) -> Run:
+        module = segment.module
+        if not segment.compiled:
+            return _eager(module)
+        try:
+            return self._program(module, name)
+        except WrongResultError:
+            raise
+        except (UnsupportedProgramError, PassError, CompilerCrash) as error:
+            self.problems += _problems_of(error)
+            return _eager(module)
+
+    def _program(self, module: fx.GraphModule, name: str) -> Run:
+        """The graph as one program. Raises what the front end and the passes raise."""
+        graph = import_graph(module, name)
+        if not graph.computes:
+            return _eager(module)
+        with without_fake_tensors():  # PyTorch compiles under them, and `check` computes
+            execute = load(graph, self.options)
+        return lambda inputs: graph.call(execute, inputs)
+
+
+class _Specialized:
+    """A graph with symbolic sizes: uop's programs have fixed ones, so each combination of sizes has its own.
+
+    As many as TorchDynamo compiles of one function at most; further ones stay with PyTorch.
+    """
+
+    def __init__(self, module: fx.GraphModule, options: Options) -> None:
+        self.module = module
+        self.options = options
+        self.compiled: dict[Signature, Callable[..., Any]] = {}
+
+    def __call__(self, *inputs: Any) -> Any:
+        sizes = signature(inputs)
+        if sizes not in self.compiled:
+            self.compiled[sizes] = self._compile(inputs)
+        return self.compiled[sizes](*inputs)
+
+    def _compile(self, inputs: Sequence[Any]) -> Callable[..., Any]:
+        limit = recompile_limit()
+        if len(self.compiled) < limit:
+            return _compile(self.module, inputs, self.options)
+        reason = f"{limit} combinations are compiled already; pad inputs, or raise torch._dynamo.config.recompile_limit"
+        compiler = _GraphCompiler(self.options)
+        compiler.problems.append(Problem("", "a graph with new sizes", reason))
+        compiler.tell()
+        return self.module
+
+
+def _eager(module: fx.GraphModule) -> Run:
+    return lambda inputs: module(*inputs)
+
+
+def _problems_of(error: Exception) -> list[Problem]:
+    """What the front end or a pass has against a graph."""
+    match error:
+        case UnsupportedProgramError():
+            return list(error.problems)
+        case CannotLower():
+            return [problem_of(refusal) for refusal in error.refusals]
+        case PassError():
+            lines = "" if error.op is None else ", ".join(source_lines(error.op.location))
+            what = "the program" if error.op is None else error.op.name
+            return [Problem(lines, what, str(error))]
+        case _:
+            return [Problem("", "the program", str(error))]
+
+
+def _listing(problems: Sequence[Problem]) -> str:
+    return "\n".join(f"  {problem}" for problem in problems)

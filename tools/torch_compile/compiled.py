@@ -1,0 +1,133 @@
+"""`uop.compile`: a module compiled for inputs of given shapes, with all of its stages to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, cast
+
+import torch
+from torch.utils._pytree import tree_flatten
+from xdsl.dialects.builtin import ModuleOp
+
+from ...dialects.types import element_of, shape_of
+from ...frontends.element_types import dtype_name, dtype_of
+from ...frontends.imported import Argument, Imported, ResultKind
+from ...frontends.importer import import_exported
+from ...targets.cuda import gpu_kernels, kernel_text
+from ..compilation import CUDA, STAGE_NAMES, stage_text
+from ..pipelines import STAGES
+from .options import OptionError, Options
+from .programs import load, stages
+
+
+class InputError(ValueError):
+    """What a compiled program is called with is not what it was compiled for."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One kernel of a compiled program.
+
+    text:  its CUDA text, complete with what it calls
+    grid:  numbers of blocks along x, y and z
+    block: number of threads
+    arch:  what it was compiled for
+    """
+
+    name: str
+    text: str
+    grid: Sequence[int]
+    block: int
+    arch: str
+
+
+class CompiledProgram:
+    """A module compiled for inference: call it as the module, with inputs of the shapes and dtypes that it has.
+
+    Parameters and buffers stay the module's: their values are read with each call, and what the module changes of them,
+    or of its inputs, is changed. Its results carry no gradients; for training there is `torch.compile`.
+    """
+
+    def __init__(
+        self, module: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any], options: Options
+    ) -> None:
+        """Raises what `torch.export.export` raises, `UnsupportedProgramError`, `PassError` and `OptionError`."""
+        self.options = options
+        self._leaves, _ = tree_flatten((args, dict(kwargs)))
+        self._imported: Imported = import_exported(module, args, kwargs)
+        self._torch = self._imported.module.clone()
+        self._execute = load(self._imported, options)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """What the module gives. Raises `InputError`, and what the device has to say."""
+        imported = self._imported
+        leaves, spec = tree_flatten((args, kwargs))
+        if spec != imported.input_spec:
+            raise InputError(
+                f"the inputs have the structure {spec}, not {imported.input_spec}: compile the module anew"
+            )
+        for place, (leaf, expected) in enumerate(zip(leaves, self._leaves, strict=True)):
+            if not isinstance(expected, torch.Tensor) and leaf != expected:
+                raise InputError(f"input {place} is {leaf!r}, not {expected!r}: compile the module anew")
+        values = {argument.source: _value(argument, leaves) for argument in imported.arguments}
+        with torch.no_grad():
+            results = self._execute([values[argument.source] for argument in imported.arguments])
+            for result in imported.results:
+                if result.kind is not ResultKind.USER_OUTPUT and result.index is not None:
+                    values[result.target or ""].copy_(results[result.index])
+        return imported.user_outputs(results)
+
+    @cached_property
+    def _modules(self) -> Mapping[str, ModuleOp]:
+        """The program in each of its forms. Compiles further than the device needs."""
+        function = replace(self._imported, module=self._torch.clone())
+        return {name: module.clone() for name, module in stages(function, self.options)}
+
+    @property
+    def stages(self) -> Mapping[str, str]:
+        """The text of each form of the program, from `torch` to `cuda`, with its source locations."""
+        return {name: self._text(name, locations=True) for name in STAGE_NAMES}
+
+    @property
+    def kernels(self) -> Sequence[Kernel]:
+        """The kernels, in the order in which they stand in the text."""
+        return [
+            Kernel(kernel.sym_name.data, kernel_text(kernel), kernel.grid_shape, kernel.threads, kernel.arch.data)
+            for kernel in gpu_kernels(self._modules[STAGES[-1].name])
+        ]
+
+    def print(self, stage: str = CUDA, *, locations: bool = False) -> None:
+        """Print the text of a stage. Raises `OptionError` for one that there is not."""
+        if stage not in STAGE_NAMES:
+            raise OptionError(f"there is no stage {stage!r} (the stages are {', '.join(STAGE_NAMES)})")
+        print(self._text(stage, locations), end="")
+
+    def _text(self, stage: str, locations: bool) -> str:
+        module = self._modules[STAGES[-1].name if stage == CUDA else stage]
+        return stage_text(stage, module, locations=locations)
+
+
+def compile_module(
+    module: torch.nn.Module, args: Any, kwargs: Mapping[str, Any] | None, options: Mapping[str, Any]
+) -> CompiledProgram:
+    """Compile a module for what it is called with. args: a tuple, or one tensor; options: see `Options`"""
+    positional = cast("Sequence[Any]", args) if isinstance(args, tuple | list) else (args,)
+    return CompiledProgram(module, tuple(positional), kwargs or {}, Options.of(options))
+
+
+def _value(argument: Argument, leaves: Sequence[Any]) -> torch.Tensor:
+    """The value of an argument: an input, checked, or what the module holds."""
+    if argument.leaf is None:
+        assert argument.value is not None
+        return argument.value
+    leaf = leaves[argument.leaf]
+    shape, dtype = shape_of(argument.type), dtype_of(element_of(argument.type))
+    if not isinstance(leaf, torch.Tensor) or tuple(leaf.shape) != tuple(shape) or leaf.dtype != dtype:
+        what = f"{dtype_name(leaf.dtype)}{list(leaf.shape)}" if isinstance(leaf, torch.Tensor) else type(leaf).__name__
+        raise InputError(
+            f"input {argument.source} is {what}, not {dtype_name(dtype)}{list(shape)}: shapes and dtypes are fixed "
+            "when a program is compiled; compile the module anew"
+        )
+    return leaf

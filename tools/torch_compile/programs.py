@@ -1,0 +1,102 @@
+"""From imported functions to what runs: the pipeline as far as a device needs it, and programs kept in memory."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import replace
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.parser import Parser
+from xdsl.utils.exceptions import ParseError
+
+from ...dialects.schedule import ScheduleAttr
+from ...dialects.uop import KernelOp
+from ...frontends.imported import ImportedFunction
+from ...runtime.devices import DEVICES, Executable
+from ..compilation import compile_stages, stage_text
+from ..faults.interpret_each import InterpretEach, InterpretOptions
+from ..pipelines import CompileOptions
+from ..plugins import make_context
+from ..timing import Timing
+from .options import OptionError, Options
+
+KEPT_PROGRAMS = 256
+"""How many programs stay in memory, those used last."""
+
+_programs: OrderedDict[tuple[str, str, Options], Executable] = OrderedDict()
+_lock = threading.Lock()
+
+
+def load(function: ImportedFunction, options: Options) -> Executable:
+    """What runs the function on the device of the options; the same for all functions of the same text.
+
+    Raises `PassError`, `CompilerCrash`, and `OptionError` for a schedule that cannot be used.
+    """
+    key = function.name, stage_text("torch", function.module, locations=False), options
+    with _lock:
+        if key in _programs:
+            _programs.move_to_end(key)
+            return _programs[key]
+    device = DEVICES[options.device]
+    executable = device.load(_in_form(function, device.stage, options))
+    with _lock:
+        _programs[key] = executable
+        while len(_programs) > KEPT_PROGRAMS:
+            _programs.popitem(last=False)
+    return executable
+
+
+def forget_programs() -> None:
+    """Empty the memory of `load`."""
+    with _lock:
+        _programs.clear()
+
+
+def stages(function: ImportedFunction, options: Options) -> Iterator[tuple[str, ModuleOp]]:
+    """Take the function through all stages, in place; (name, module) of each form as it is reached."""
+    checks = [_interpret_each(function.module)] if options.check == "each" else []
+    compiled = compile_stages(function, CompileOptions(arch=options.arch), verify=bool(checks), instrumentations=checks)
+    for name, module in compiled:
+        if name == "loop":
+            _set_schedules(module, function.name, options)
+        yield name, module
+
+
+def _in_form(function: ImportedFunction, stage: str, options: Options) -> ImportedFunction:
+    """The function in the form of a stage. With `check`, all passes behind it are run too, on a copy."""
+    reached = function
+    for name, module in stages(function, options):
+        if name == stage:
+            if options.check is None:
+                break
+            reached = replace(function, module=module.clone())
+    return reached
+
+
+def _interpret_each(module: ModuleOp) -> InterpretEach:
+    def warn(message: str) -> None:
+        warnings.warn(f"uop: check='each': {message}", stacklevel=2)
+
+    return InterpretEach(module, make_context(), InterpretOptions(bisects=True), warn, Timing())
+
+
+def _set_schedules(module: ModuleOp, function: str, options: Options) -> None:
+    """Write the schedules that the user gives for kernels of this function. Raises `OptionError`."""
+    kernels = {kernel.sym_name.data: kernel for kernel in module.ops if isinstance(kernel, KernelOp)}
+    for name, text in options.schedule:
+        if name.rpartition("_")[0] != function:
+            continue
+        if name not in kernels:
+            raise OptionError(
+                f"option 'schedule' names {name}, but the kernels of @{function} are {', '.join(kernels) or 'none'}"
+            )
+        try:
+            schedule = Parser(make_context(), text).parse_attribute()
+        except ParseError as error:
+            raise OptionError(f"option 'schedule', {name}: {error}") from error
+        if not isinstance(schedule, ScheduleAttr):
+            raise OptionError(f"option 'schedule', {name}: {text!r} is no #tile.schedule<…>")
+        kernels[name].schedule = schedule
