@@ -35,11 +35,14 @@ KEPT = (
     torch.ops.aten.grid_sampler_3d.default,
     torch.ops.aten.index_add.default,
     torch.ops.aten.index_copy.default,
+    *(getattr(torch.ops.aten.linspace, kind) for kind in torch.ops.aten.linspace.overloads() if "out" not in kind),
+    torch.ops.aten.soft_margin_loss.default,
 )
 """Operations that stay whole although PyTorch would decompose them: attention would become a CPU kernel's call,
 the mean square of `rms_norm` a power and a mean, which say less than the name, and what moves elements would become
 reads and writes at places that are data. `index_add` and `index_copy` refuse what `index_put` takes: negative
-places, and a source that broadcasts."""
+places, and a source that broadcasts. The decomposition of `linspace` does not truncate the ends among integers, that of
+`soft_margin_loss` does not round between its steps: neither gives what PyTorch gives."""
 
 
 @contextlib.contextmanager

@@ -196,6 +196,12 @@ def test_sequences_of_integers(dtype: torch.dtype) -> None:
     """The ends are truncated first, and the elements last, from each end to the middle."""
     for start, end, steps in [(4.3, 50, 50), (0, 50, 50), (-3.7, 9.2, 7), (50, -50, 13), (2.9, 2.9, 1), (0, 9, 0)]:
         check(aten.linspace.default, start, end, steps, dtype=dtype)
+        first, last = torch.tensor(float(start)), torch.tensor(float(end))
+        check(aten.linspace.Tensor_Scalar, first, end, steps, dtype=dtype)
+        check(aten.linspace.Scalar_Tensor, start, last, steps, dtype=dtype)
+        check(aten.linspace.Tensor_Tensor, first, last, steps, dtype=dtype)
+    check(aten.arange.start_step, 0.1, -7.9, -4.0, dtype=dtype)
+    check(aten.arange.start_step, 0, 2.5, 1.5, dtype=dtype)
 
 
 @pytest.mark.parametrize("overload", [aten.tril_indices.default, aten.triu_indices.default], ids=str)

@@ -111,16 +111,41 @@ def arange(b: Lowering, start: Number, end: Number, step: Number = 1, *, dtype: 
 
 @lowering("linspace")
 def linspace(b: Lowering, start: Number, end: Number, steps: int, *, dtype: Attribute | None = None) -> Tensor:
-    """From each end to the middle, as PyTorch does, so that both ends are exact. Among integers the ends are truncated
-    first, and every element last."""
-    if not is_float(b.element):
-        start, end = int(start), int(end)
-    if steps == 1:
-        return _sequence(b, start, 0)
-    step = (float(end) - float(start)) / (steps - 1)
+    return _linspace(b, _end(b, start), _end(b, end), steps)
+
+
+@lowering("linspace.Tensor_Scalar")
+def linspace_from(b: Lowering, start: Tensor, end: Number, steps: int, *, dtype: Attribute | None = None) -> Tensor:
+    return _linspace(b, _end(b, start), _end(b, end), steps)
+
+
+@lowering("linspace.Scalar_Tensor")
+def linspace_to(b: Lowering, start: Number, end: Tensor, steps: int, *, dtype: Attribute | None = None) -> Tensor:
+    return _linspace(b, _end(b, start), _end(b, end), steps)
+
+
+@lowering("linspace.Tensor_Tensor")
+def linspace_between(b: Lowering, start: Tensor, end: Tensor, steps: int, *, dtype: Attribute | None = None) -> Tensor:
+    return _linspace(b, _end(b, start), _end(b, end), steps)
+
+
+def _linspace(b: Lowering, start: Tensor, end: Tensor, steps: int) -> Tensor:
+    """From each end to the middle, as PyTorch does, so that both ends are exact; the ends are of f64. Among integers
+    every element is truncated."""
+    rising = start.broadcast_to((steps,))
+    if steps < 2:
+        return rising.cast(b.element)
+    step = ((end - start) / (steps - 1)).broadcast_to((steps,))
     place = b.iota(steps, f64)
-    rising, falling = float(start) + place * step, float(end) - (float(steps - 1) - place) * step
+    rising, falling = rising + place * step, end.broadcast_to((steps,)) - (float(steps - 1) - place) * step
     return (place < float(steps // 2)).where(rising, falling).cast(b.element)
+
+
+def _end(b: Lowering, end: Number | Tensor) -> Tensor:
+    """An end of a sequence in f64. Among integers it is truncated."""
+    if isinstance(end, Tensor):
+        return end.cast(b.element).cast(f64) if not is_float(b.element) else end.cast(f64)
+    return b.full((), float(end if is_float(b.element) else int(end)), f64)
 
 
 @lowering("eye")
@@ -183,8 +208,11 @@ def _triangle_number(x: int, high: int) -> int:
 
 
 def _sequence(b: Lowering, start: Number, step: Number) -> Tensor:
-    """start + i · step. Whole numbers are exact; others are computed in f64 and rounded once."""
+    """start + i · step. Whole numbers are exact; others are computed in f64 and rounded once. Among integers both are
+    truncated first."""
     count = b.shape[0]
+    if not is_float(b.element):
+        start, step = int(start), int(step)
     whole = not isinstance(start, float) and not isinstance(step, float)
     whole = whole or (float(start).is_integer() and float(step).is_integer())
     places = b.iota(count, i64 if whole else f64)
