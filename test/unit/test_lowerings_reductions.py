@@ -245,3 +245,12 @@ def test_forms_of_attention_on_the_cpu(dtype: torch.dtype) -> None:
         ConvertTorchToUopPass().apply(Context(), module)
         actual = interpret_function(function, [to_numpy(x)] * 3)
         compare(actual[0], expected.to(dtype), ulps=64)
+
+
+def test_sums_and_products_to_bools() -> None:
+    x = torch.tensor([[True, True], [True, False], [False, False]])
+    check(aten.sum.default, x, dtype=torch.bool)
+    check(aten.prod.default, x, dtype=torch.bool)
+    check(aten.sum.dim_IntList, x, [1], dtype=torch.bool)
+    check(aten.prod.dim_int, x, 1, dtype=torch.bool)
+    check(aten.prod.dim_int, x[:0], 0, dtype=torch.bool)

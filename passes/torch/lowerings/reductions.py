@@ -18,14 +18,14 @@ from .tensor import Tensor, along, bool_tensor
 
 @lowering("sum")
 def sum_all(b: Lowering, self: Tensor, *, dtype: Attribute | None = None) -> Tensor:
-    return _kept(_summand(b, self).sum(self.axes(None)), self, None, False)
+    return _kept(_combined(b, "add", self, None), self, None, False)
 
 
 @lowering("sum.dim_IntList")
 def sum_(
     b: Lowering, self: Tensor, dim: list[int] | None, keepdim: bool = False, *, dtype: Attribute | None = None
 ) -> Tensor:
-    return _kept(_summand(b, self).sum(self.axes(dim)), self, dim, keepdim)
+    return _kept(_combined(b, "add", self, dim), self, dim, keepdim)
 
 
 @lowering("nansum")
@@ -56,12 +56,18 @@ def mean(
 
 @lowering("prod")
 def prod_all(b: Lowering, self: Tensor, *, dtype: Attribute | None = None) -> Tensor:
-    return _kept(_summand(b, self).reduce("mul", self.axes(None)), self, None, False)
+    return _kept(_combined(b, "mul", self, None), self, None, False)
 
 
 @lowering("prod.dim_int")
 def prod(b: Lowering, self: Tensor, dim: int, keepdim: bool = False, *, dtype: Attribute | None = None) -> Tensor:
-    return _kept(_summand(b, self).reduce("mul", self.axes([dim])), self, [dim], keepdim)
+    return _kept(_combined(b, "mul", self, [dim]), self, [dim], keepdim)
+
+
+def _combined(b: Lowering, monoid: str, x: Tensor, dims: Sequence[int] | None) -> Tensor:
+    """The sum or the product; of bools, whether any or whether all are true."""
+    x = _summand(b, x)
+    return x.reduce({"add": "or", "mul": "and"}[monoid] if is_bool(x.element) else monoid, x.axes(dims))
 
 
 def _summand(b: Lowering, x: Tensor) -> Tensor:
