@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import torch
@@ -23,12 +23,26 @@ from .errors import Problem, UnsupportedError, UnsupportedProgramError
 from .graph_importer import GraphImporter
 from .graph_segments import extract
 from .imported import ImportedFunction
-from .torch_internals import is_view, node_outputs, operator_overload
+from .torch_internals import is_view, node_modules, node_outputs, operator_overload
 
 Tensors = Sequence[torch.Tensor]
 
 FORWARD, BACKWARD = "forward", "backward"
 """Names of the functions that are made of the two graphs of a derivative; a graph without derivative is a forward."""
+
+
+@dataclass(frozen=True)
+class _Constant:
+    """An output that is no tensor: None, for a gradient that is not asked for, or a number."""
+
+    value: object
+
+
+@dataclass(frozen=True)
+class _Viewed:
+    """An output that shares memory with an input. index: its place among what `ImportedGraph.views` gives"""
+
+    index: int
 
 
 @dataclass(frozen=True)
@@ -59,32 +73,34 @@ class ImportedGraph(ImportedFunction):
     inputs:    places of the graph's inputs that are the function's arguments; its constants come behind them
     constants: tensors that the graph holds
     views:     what makes those outputs that share memory with an input, from all inputs: PyTorch itself
-    outputs:   for each output of the graph, what it is: computed; the place among what `views` gives; or a constant
+    outputs:   what each output of the graph is
     """
 
     inputs: Sequence[int]
     constants: Tensors
     views: Callable[..., Sequence[torch.Tensor]]
-    outputs: Sequence[_Computed | int | None]
+    outputs: Sequence[_Constant | _Viewed | _Computed]
 
     @property
     def computes(self) -> bool:
         """Whether anything is left for the function to do."""
         return bool(self.result_types)
 
-    def call(self, execute: Callable[[Tensors], Tensors], inputs: Sequence[Any]) -> list[torch.Tensor | None]:
+    def call(self, execute: Callable[[Tensors], Tensors], inputs: Sequence[Any]) -> list[object]:
         """The outputs of the graph. execute: carries out the function."""
         viewed = self.views(*inputs)
         given = [*(inputs[place] for place in self.inputs), *self.constants]
         computed = execute(given) if self.computes else ()
-        return [
-            output.lay_out(computed[output.index])
-            if isinstance(output, _Computed)
-            else None
-            if output is None
-            else viewed[output]
-            for output in self.outputs
-        ]
+        results: list[object] = []
+        for output in self.outputs:
+            match output:
+                case _Constant():
+                    results.append(output.value)
+                case _Viewed():
+                    results.append(viewed[output.index])
+                case _Computed():
+                    results.append(output.lay_out(computed[output.index]))
+        return results
 
 
 def import_graph(module: fx.GraphModule, name: str) -> ImportedGraph:
@@ -108,7 +124,17 @@ def find_refused(module: fx.GraphModule) -> dict[fx.Node, Problem | None]:
         convert_block(function.body.block, function.sym_name)
     except CannotLower as error:
         refused |= {prober.nodes[refusal.op]: problem_of(refusal) for refusal in error.refusals}
-    return refused
+    return {node: None if problem is None else _placed(node, problem) for node, problem in refused.items()}
+
+
+def _placed(node: fx.Node, problem: Problem) -> Problem:
+    """The problem with its module for a place, where PyTorch does not say the line: it hides those of `torch.nn`."""
+    modules = list(node_modules(node).items())
+    if problem.location or not modules:
+        return problem
+    name, kind = modules[-1]
+    path = name.replace("L['fn']", "model").replace("L['self']", "self")  # as TorchDynamo names what is compiled
+    return replace(problem, location=f"{path} ({kind})")
 
 
 def problem_of(refusal: Refusal) -> Problem:
@@ -158,13 +184,13 @@ class _Importer(GraphImporter):
         (end,) = self.graph.find_nodes(op="output")
         shared = _views(self.graph)
         viewed: list[fx.Node] = []
-        outputs: list[_Computed | int | None] = []
+        outputs: list[_Constant | _Viewed | _Computed] = []
         computed: dict[fx.Node, int] = {}
-        for output in cast("Sequence[fx.Node | None]", end.args[0]):
-            if output is None:
-                outputs.append(None)
+        for output in cast("Sequence[object]", end.args[0]):
+            if not isinstance(output, fx.Node):
+                outputs.append(_Constant(output))
             elif output in shared:
-                outputs.append(len(viewed))
+                outputs.append(_Viewed(len(viewed)))
                 viewed.append(output)
             else:
                 fake = output.meta["val"]

@@ -98,9 +98,9 @@ class SegmentedGraph:
         self._constants = {
             node: operator.attrgetter(str(node.target))(module) for node in graph.find_nodes(op="get_attr")
         }
-        self._outputs: Sequence[fx.Node | None] = end.args[0]
+        self._outputs: Sequence[object] = end.args[0]  # what is no node is a constant
         last = {node: place for place, (segment, _) in enumerate(parts) for node in segment.inputs}
-        last |= dict.fromkeys((node for node in self._outputs if node is not None), len(parts))
+        last |= dict.fromkeys((node for node in self._outputs if isinstance(node, fx.Node)), len(parts))
         self._parts = [
             (segment, run, [node for node in segment.inputs if last[node] == place])
             for place, (segment, run) in enumerate(parts)
@@ -113,4 +113,4 @@ class SegmentedGraph:
             for node in finished:
                 del values[node]
             values.update(zip(segment.outputs, run(given), strict=True))
-        return [None if node is None else values[node] for node in self._outputs]
+        return [values[node] if isinstance(node, fx.Node) else node for node in self._outputs]

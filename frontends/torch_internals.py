@@ -63,8 +63,8 @@ def node_outputs(node: fx.Node) -> list[object]:
 
 def node_modules(node: fx.Node) -> Mapping[str, str]:
     """Qualified name and class name of the modules in whose `forward` the operation of `node` was called."""
-    stack: Mapping[str, tuple[str, str]] = node.meta.get("nn_module_stack") or {}
-    return {name: class_name.rpartition(".")[2] for name, class_name in stack.values()}
+    stack: Mapping[str, tuple[str, str | type]] = node.meta.get("nn_module_stack") or {}
+    return {name: kind.__name__ if isinstance(kind, type) else kind.rpartition(".")[2] for name, kind in stack.values()}
 
 
 def run_decompositions(

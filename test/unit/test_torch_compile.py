@@ -261,6 +261,11 @@ def test_random_numbers_are_those_of_eager_pytorch() -> None:
     assert "it draws random numbers; draw them outside" in messages[0]
 
 
+def test_modules_stand_for_the_lines_that_pytorch_hides() -> None:
+    _, (message,) = told(nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.5)), X)
+    assert "model.1 (Dropout): aten.native_dropout on tensor<3x4xf32>" in message
+
+
 def broken(x: torch.Tensor) -> torch.Tensor:
     y = x.sin() + 1
     print(end="")
@@ -323,6 +328,12 @@ def test_the_same_graph_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> Non
         torch._dynamo.reset()
         compiled(lambda x, scale=scale: x.sin() * scale)(X)
     assert len(compilations) == 2
+
+
+def test_numbers_among_the_inputs() -> None:
+    function = compiled(lambda x, n: (x * n + x.shape[0], x.shape[0]))
+    for n in (2, 3, 4, 2.0, 3.5, 4.5):
+        assert_close(function(X, n), (X * n + 3, 3))
 
 
 # ---- options

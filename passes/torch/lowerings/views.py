@@ -23,6 +23,11 @@ def to_copy(b: Lowering, self: Tensor, *, dtype: Attribute | None = None) -> Ten
     return self.cast(b.element if dtype is None else dtype)
 
 
+@lowering("prims::convert_element_type")
+def convert_element_type(b: Lowering, a: Tensor, dtype: Attribute | None) -> Tensor:
+    return a.cast(b.element if dtype is None else dtype)
+
+
 @lowering("copy")
 def copy(b: Lowering, self: Tensor, src: Tensor) -> Tensor:
     return src.cast(self.element).broadcast_to(self.shape)
