@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...dialects.axes import AxisKind
@@ -38,11 +39,12 @@ def factors_of(*parts: tuple[int, AxisKind]) -> list[Factor]:
     return kept or [Factor(1, parts[0][1])]
 
 
-def schedule_of(shape: KernelShape, axes: Axes, stage: tuple[Staging, ...] = ()) -> Schedule:
-    """All axes of the kernel in the order of its text; those that no rule bound go over blocks, or serially if
-    reduced."""
+def schedule_of(shape: KernelShape, axes: Axes, stage: tuple[Staging, ...] = (), outer: Sequence[str] = ()) -> Schedule:
+    """All axes of the kernel in the order of its text, but those of `outer` in front, whose threads then are the
+    slowest; those that no rule bound go over blocks, or serially if reduced."""
     factors: list[tuple[str, tuple[Factor, ...]]] = []
-    for axis, extent in shape.extents.items():
+    for axis in dict.fromkeys((*outer, *shape.extents)):
+        extent = shape.extents[axis]
         default = AxisKind.LOOP if axis in shape.reduced else AxisKind.BLOCK
         factors.append((axis, tuple(axes.get(axis) or factors_of((max(1, extent), default)))))
     return Schedule(tuple(factors), stage)

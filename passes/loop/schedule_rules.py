@@ -235,6 +235,8 @@ def _column_reduction(shape: KernelShape, inner: str) -> Choice:
         (ceil_div(extent, threads * width), AxisKind.BLOCK), (threads, AxisKind.THREAD), (width, AxisKind.REGISTER)
     )
     where = "in registers" if held else "one step after the other"
+    # Threads of one column are in different warps, each of which reads whole sectors of a row.
     return Choice(
-        schedule_of(shape, axes), f"columns of {length}: {split} threads a column, {threads} x {width} columns, {where}"
+        schedule_of(shape, axes, outer=[column]),
+        f"columns of {length}: {split} threads a column, {threads} x {width} columns, {where}",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 
@@ -46,7 +47,8 @@ class ConvertTileToGPUKernelPass(ModulePass):
     - Stages become copies by all threads, in vectors as wide as divisibility proves; with several buffers they run
       ahead of their loop. Barriers stand where shared memory would be read too early or overwritten too soon, and
       nowhere else.
-    - Reductions over threads become shuffles, and shared memory for what is beyond a warp.
+    - Reductions over threads become shuffles, and shared memory for what is beyond a warp; where only the first threads
+      write what follows, only their warps go on.
     - Matrix products become instructions of a warp on runs of its register arrays, which are flat in such a kernel;
       16-bit accumulators are put together to rows of 16 bytes through shared memory before they are stored.
 
@@ -161,11 +163,17 @@ def _lower_axis(lowering: Lowering, op: AxisOp) -> None:
 
 def _lower_block(lowering: Lowering, scope: Scope, block: Block) -> None:
     stages = StageGroup(lowering, scope)
-    for op in block.ops:
-        stages.close_before(op)
-        with scope.at(scope.location if op.location == UNKNOWN else op.location):
-            _lower_op(lowering, scope, op, stages)
-    stages.close_before(None)
+    with ExitStack() as branches:
+        for op in block.ops:
+            stages.close_before(op)
+            with scope.at(scope.location if op.location == UNKNOWN else op.location):
+                if isinstance(op, ReduceAcrossOp):
+                    behind = lower_reduce_across(lowering, scope, op, branches)
+                else:
+                    _lower_op(lowering, scope, op, stages)
+                    behind = scope
+            scope = behind
+        stages.close_before(None)
 
 
 def _lower_op(lowering: Lowering, scope: Scope, op: Operation, stages: StageGroup) -> None:
@@ -187,8 +195,6 @@ def _lower_op(lowering: Lowering, scope: Scope, op: Operation, stages: StageGrou
             lower_loop(lowering, scope, op, _lower_block)
         case ReduceAxisOp():
             lower_reduce_axis(lowering, scope, op)
-        case ReduceAcrossOp():
-            lower_reduce_across(lowering, scope, op)
         case MmaOp():
             lower_mma(lowering, scope, op)
         case _:

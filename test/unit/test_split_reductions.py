@@ -34,6 +34,7 @@ PROGRAMS = {
     "columns_prime": ("torch.randn(1031, 37).amax(0)", 2),
     "columns_f16": ("torch.randn(1031, 40, dtype=torch.float16).sum(0)", 2),
     "columns_whole": ("torch.randn(67, 44).exp().mean(0)", 1),
+    "columns_narrow": ("torch.randn(64, 40).sum(0) * torch.randn(40)", 1),
     "dot": (f"torch.randn({PRIME}) @ torch.randn({PRIME})", 2),
     "softmax": (f"torch.randn(2, {PRIME}).softmax(1)", 1),
     "softmax_long": ("torch.randn(1, 32771).softmax(1)", None),

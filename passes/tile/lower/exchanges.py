@@ -168,6 +168,13 @@ class SharedExchange:
         self._slots = fewer
         self.lowering.barrier(scope)
 
+    def is_first_warp(self, scope: Scope) -> SSAValue | None:
+        """Whether this warp has threads that are the first of their groups; None where that is not up to the warp."""
+        digits = zip(self.exchange.over, self.exchange.shuffled, strict=True)
+        if any(digit.stride * count % WARP for digit, count in digits):
+            return None
+        return self.lowering.indices.compare(scope, "eq", self.part, ZERO)
+
     def get(self, scope: Scope, place: Place) -> Sequence[SSAValue]:
         """The result of one element of the tile."""
         count = self._slots.count

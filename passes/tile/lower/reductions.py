@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 
+from xdsl.dialects.builtin import i1
 from xdsl.ir import SSAValue
 
-from ....dialects.gpu_kernel import LoadOp, StoreOp
-from ....dialects.tile import ReduceAcrossOp
+from ....dialects.gpu_kernel import IfOp, LoadOp, StoreOp
+from ....dialects.tile import AxisOp, ReadOp, ReduceAcrossOp, WriteOp
 from ....dialects.types import element_of, shape_of
-from ....dialects.uop import ReduceAxisOp
+from ....dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, EqOp, ExpandOp, ReduceAxisOp, constant_value
+from ..linear import conjuncts
 from .exchanges import Exchange, SharedExchange, combine_lanes
 from .grid import Grid
 from .lowering import Lowering
@@ -54,8 +57,12 @@ def uses_shared_memory(grid: Grid, op: ReduceAcrossOp) -> bool:
     return Exchange.of(grid, op).partials > 1
 
 
-def lower_reduce_across(lowering: Lowering, scope: Scope, op: ReduceAcrossOp) -> None:
-    """Shuffles within a warp, then shared memory for the rest; every thread gets the result."""
+def lower_reduce_across(lowering: Lowering, scope: Scope, op: ReduceAcrossOp, branches: ExitStack) -> Scope:
+    """Shuffles within a warp, then shared memory for the rest; every thread gets the result that goes on.
+
+    Returns the scope of what stands behind: where nothing but the first threads write there, a branch that only their
+    warps take, which `branches` closes.
+    """
     exchange = Exchange.of(lowering.grid, op)
     values = lowering.values
     one_element = is_one_element(op.inputs[0])
@@ -85,9 +92,64 @@ def lower_reduce_across(lowering: Lowering, scope: Scope, op: ReduceAcrossOp) ->
     if through_memory is not None:
         lowering.barrier(scope)
         through_memory.shorten(scope)
+        if op.parent is lowering.kernel.body.block and (writes := _writes_of_first(op)) is not None:
+            scope = _branch_of_first(lowering, scope, op, through_memory, writes, branches)
         with values.nest(scope, shape) as (inner, place):
             keep(inner, place, through_memory.get(inner, place))
     values.arrays.update(zip(op.outputs, arrays, strict=False))
+    return scope
+
+
+_WITHOUT_OTHERS = (AluOp, AxisOp, BitcastOp, CastOp, ConstOp, ExpandOp, ReadOp, ReduceAxisOp)
+"""What a thread does by itself, and nobody else sees."""
+
+
+def _writes_of_first(op: ReduceAcrossOp) -> list[WriteOp] | None:
+    """The writes behind the op, if each is masked to threads at 0 along all that is reduced, and nothing else behind
+    it takes several threads."""
+    writes: list[WriteOp] = []
+    behind = op.next_op
+    while behind is not None:
+        if isinstance(behind, WriteOp):
+            if not set(op.over) <= _zeros(behind).keys():
+                return None
+            writes.append(behind)
+        elif not isinstance(behind, _WITHOUT_OTHERS):
+            return None
+        behind = behind.next_op
+    return writes
+
+
+def _zeros(write: WriteOp) -> dict[SSAValue, SSAValue]:
+    """What is 0 wherever the write is carried out, and the condition that says so."""
+    conditions = [] if write.mask is None else conjuncts(write.mask)
+    return {
+        condition.owner.operands[0]: condition
+        for condition in conditions
+        if isinstance(condition.owner, EqOp) and constant_value(condition.owner.operands[1]) == 0
+    }
+
+
+def _branch_of_first(
+    lowering: Lowering,
+    scope: Scope,
+    op: ReduceAcrossOp,
+    exchange: SharedExchange,
+    writes: Sequence[WriteOp],
+    branches: ExitStack,
+) -> Scope:
+    """The scope of the warps that have the first threads, if whole warps have others; else `scope`."""
+    condition = exchange.is_first_warp(scope)
+    if condition is None:
+        return scope
+    branch = IfOp.of(condition)
+    inner = branches.enter_context(scope.inside(branch, branch.then.block))
+    if not exchange.exchange.masks:
+        for write in writes:
+            zeros = _zeros(write)
+            for axis in op.over:
+                lowering.values.known[zeros[axis]] = inner.const(True, i1)
+    return inner
 
 
 def _result_array(lowering: Lowering, scope: Scope, op: ReduceAcrossOp, value: SSAValue) -> SSAValue:

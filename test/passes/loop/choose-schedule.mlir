@@ -97,8 +97,8 @@ uop.kernel @longest_rows(%out: memref<5xf32>, %x: memref<5x65536xf32>) {
 
 // -----
 
-// Columns: neighbouring threads take neighbouring columns, 16 bytes each; further threads share a column.
-// CHECK: uop.kernel @columns({{.*}}) schedule #tile.schedule<i = 16 thread * 4 register, k = 4 register * 16 thread> {
+// Columns: neighbouring threads take neighbouring columns, 16 bytes each; the slower threads share a column.
+// CHECK: uop.kernel @columns({{.*}}) schedule #tile.schedule<k = 4 register * 16 thread, i = 16 thread * 4 register> {
 uop.kernel @columns(%out: memref<40xf32>, %x: memref<64x40xf32>) {
   loop.for %i (i = 40 parallel) {
     %0 = loop.reduce %k (k = 64) add : f32 {

@@ -155,6 +155,30 @@ uop.kernel @block(%out: memref<2x96xf32>, %x: memref<2x96xf32>) schedule #tile.s
 
 // -----
 
+// Columns whose threads are in different warps: no shuffles. Nothing behind the barrier but a write by the first of each
+// column's threads: their warp goes on alone, and the write needs no mask.
+uop.kernel @first_warp(%out: memref<32xf32>, %x: memref<4x32xf32>) schedule #tile.schedule<k = 4 thread, j = 32 thread> {
+  %tk = tile.axis k = 4 thread : index
+  %tj = tile.axis j = 32 thread : index
+  %c0 = uop.const 0 : index
+  %v = tile.read %x[%tk, %tj] : memref<4x32xf32>(index, index) -> f32
+  %s = tile.reduce_across add %v over %tk : f32
+  %root = uop.sqrt %s : f32
+  %first = uop.eq %tk, %c0 : index
+  tile.write %root, %out[%tj] mask %first : f32 -> memref<32xf32>(index)
+}
+// CHECK-LABEL: gpu_kernel.kernel @first_warp
+// CHECK-NOT:     gpu_kernel.shuffle
+// CHECK:         gpu_kernel.barrier
+// CHECK:         %[[FIRST:.*]] = uop.eq %tk
+// CHECK:         gpu_kernel.if %[[FIRST]] {
+// CHECK:           gpu_kernel.for %part = %{{.*}} to 4 step 1 unroll {
+// CHECK:           uop.sqrt
+// CHECK-NEXT:      gpu_kernel.store %{{.*}}, %out[%tj] : f32
+// CHECK-NEXT:    }
+
+// -----
+
 // A block of 48 threads has half a warp: no shuffles, all 48 values go through shared memory.
 uop.kernel @half_a_warp(%out: memref<48xi8>, %x: memref<48xi8>) schedule #tile.schedule<j = 48 thread> {
   %tj = tile.axis j = 48 thread : index
