@@ -458,9 +458,14 @@ def test_a_few_models(name: str) -> None:
     forward_and_step(name)
 
 
+LEFT_IN_PART = ("mixtral", "wav2vec2", "deberta")
+"""Models of which something is left to PyTorch: derivatives of operators of transformers and of `weight_norm`, and what
+a call of `item` breaks off."""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_models(name: str) -> None:
-    if name == "mixtral":  # the derivative of transformers' own operator has no lowering
+    if name in LEFT_IN_PART:
         warnings.simplefilter("ignore", UopWarning)
     forward_and_step(name)
