@@ -75,14 +75,19 @@ def _contiguous_axis(shape: KernelShape) -> str | None:
     return candidates[0].contiguous_axis if candidates else None
 
 
-def _spread_rows(shape: KernelShape, axes: Axes, rows: list[str], threads: int, kind: AxisKind) -> int:
-    """Give the innermost of `rows` up to `threads` threads of the block, the rest of it blocks; the threads given."""
+def _spread_rows(
+    shape: KernelShape, axes: Axes, rows: list[str], threads: int, kind: AxisKind, registers: int = 1
+) -> int:
+    """Give the innermost of `rows` up to `threads` threads of the block, with so many rows each, and the rest of it
+    blocks; the threads given."""
     if not rows or threads <= 1:
         return 1
     axis = rows[-1]
     extent = max(1, shape.extents[axis])
     count = min(threads, power_of_two_above(extent))
-    axes[axis] = factors_of((ceil_div(extent, count), AxisKind.BLOCK), (count, kind))
+    axes[axis] = factors_of(
+        (ceil_div(extent, count * registers), AxisKind.BLOCK), (count, kind), (registers, AxisKind.REGISTER)
+    )
     return count
 
 
@@ -186,8 +191,12 @@ def _row_reduction(shape: KernelShape, row: str) -> Choice:
             width //= 2
         registers = ceil_div(extent, 32 * width)
         axes[row] = factors_of((registers, AxisKind.REGISTER), (32, AxisKind.LANE), (width, AxisKind.REGISTER))
-        count = _spread_rows(shape, axes, rows, 4, AxisKind.WARP)
-        return Choice(schedule_of(shape, axes), f"rows of {extent}: a row a warp, in registers, {count} rows a block")
+        # Rows that are only reduced, two side by side: what is computed once a thread counts half.
+        both = rows and row not in shape.parallel and registers * width <= REGISTER_ELEMENTS
+        each = 2 if both and shape.extents[rows[-1]] >= 4 * MANY_ROWS else 1
+        count = _spread_rows(shape, axes, rows, 4, AxisKind.WARP, each)
+        what = "a row a warp" if each == 1 else "two rows a warp"
+        return Choice(schedule_of(shape, axes), f"rows of {extent}: {what}, in registers, {count * each} rows a block")
 
     total = prod(max(1, shape.extents[axis]) for axis in shape.reduced)
     # Elements that are only reduced keep their registers until they are combined.
