@@ -81,16 +81,19 @@ def _is_number(element: Attribute) -> bool:
     return is_float(element) or is_integer(element)
 
 
-def _combine_arg(better: str, sooner: str) -> Combine:
-    """(value, index): the better value, the index that is `sooner` among equals; NaN is better than any number."""
+def _combine_arg(no_better: str, sooner: str) -> Combine:
+    """(value, index): the better value, the index that is `sooner` among equals; NaN is better than any number.
+
+    no_better: the comparison of a value that does not beat the other. NaN fails it, so its negation needs no test of
+    the new value.
+    """
 
     def combine(b: ALUBuilder, x: Sequence[SSAValue], y: Sequence[SSAValue]) -> list[SSAValue]:
         (x_value, x_index), (y_value, y_index) = x, y
-        wins = b.alu(better, y_value, x_value)
+        wins = b.alu("not", b.alu(no_better, y_value, x_value))
         tie = b.alu("eq", y_value, x_value)
         if is_float(element_of(x_value.type)):
             x_nan, y_nan = b.alu("isnan", x_value), b.alu("isnan", y_value)
-            wins = b.alu("or", wins, b.alu("and", y_nan, b.alu("not", x_nan)))
             wins = b.alu("and", wins, b.alu("not", x_nan))
             tie = b.alu("or", tie, b.alu("and", x_nan, y_nan))
         wins = b.alu("or", wins, b.alu("and", tie, b.alu(sooner, y_index, x_index)))
@@ -165,7 +168,7 @@ def _rows() -> list[Monoid]:
             2,
             is_arg,
             lambda t: (least(t[0]), integer_bounds(t[1])[1]),
-            _combine_arg("gt", "lt"),
+            _combine_arg("le", "lt"),
         ),
         Monoid(
             "argmin",
@@ -173,7 +176,7 @@ def _rows() -> list[Monoid]:
             2,
             is_arg,
             lambda t: (greatest(t[0]), integer_bounds(t[1])[1]),
-            _combine_arg("lt", "lt"),
+            _combine_arg("ge", "lt"),
         ),
         Monoid(
             "argmax_last",
@@ -181,7 +184,7 @@ def _rows() -> list[Monoid]:
             2,
             is_arg,
             lambda t: (least(t[0]), integer_bounds(t[1])[0]),
-            _combine_arg("gt", "gt"),
+            _combine_arg("le", "gt"),
         ),
         Monoid(
             "argmin_last",
@@ -189,7 +192,7 @@ def _rows() -> list[Monoid]:
             2,
             is_arg,
             lambda t: (greatest(t[0]), integer_bounds(t[1])[0]),
-            _combine_arg("lt", "gt"),
+            _combine_arg("ge", "gt"),
         ),
         Monoid(
             "logaddexp",

@@ -150,18 +150,19 @@ func.func @layer_norm(%x: tensor<4x8xf32>, %b: tensor<8xf32>) -> tensor<4x8xf32>
 
 // -----
 
-// The place of the greatest element: a monoid of two values.
+// The place of the greatest element: a monoid of two values, the place in 32 bits as the extent allows.
 func.func @argmax(%x: tensor<4x8xf32>) -> tensor<4xi64> {
   %0 = torch.aten "argmax"(%x) {dim = 1 : i64} : (tensor<4x8xf32>) -> tensor<4xi64>
   func.return %0 : tensor<4xi64>
 }
 // CHECK-LABEL: func.func @argmax(
-// CHECK-NEXT:    %0 = uop.iota : tensor<8xi64>
-// CHECK-NEXT:    %1 = uop.reshape %0 : tensor<8xi64> -> tensor<1x8xi64>
-// CHECK-NEXT:    %2 = uop.expand %1 : tensor<1x8xi64> -> tensor<4x8xi64>
-// CHECK-NEXT:    %3, %4 = uop.reduce_axis argmax %x, %2 axes [1] : (tensor<4x8xf32>, tensor<4x8xi64>) -> (tensor<4x1xf32>, tensor<4x1xi64>)
-// CHECK-NEXT:    %5 = uop.reshape %4 : tensor<4x1xi64> -> tensor<4xi64>
-// CHECK-NEXT:    func.return %5 : tensor<4xi64>
+// CHECK-NEXT:    %0 = uop.iota : tensor<8xi32>
+// CHECK-NEXT:    %1 = uop.reshape %0 : tensor<8xi32> -> tensor<1x8xi32>
+// CHECK-NEXT:    %2 = uop.expand %1 : tensor<1x8xi32> -> tensor<4x8xi32>
+// CHECK-NEXT:    %3, %4 = uop.reduce_axis argmax %x, %2 axes [1] : (tensor<4x8xf32>, tensor<4x8xi32>) -> (tensor<4x1xf32>, tensor<4x1xi32>)
+// CHECK-NEXT:    %5 = uop.cast %4 : tensor<4x1xi32> -> tensor<4x1xi64>
+// CHECK-NEXT:    %6 = uop.reshape %5 : tensor<4x1xi64> -> tensor<4xi64>
+// CHECK-NEXT:    func.return %6 : tensor<4xi64>
 
 // -----
 
