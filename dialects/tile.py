@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, StringAttr
 from xdsl.ir import Attribute, Dialect, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
+    AttrSizedResultSegments,
     IRDLOperation,
     irdl_op_definition,
     operand_def,
@@ -19,6 +20,7 @@ from xdsl.irdl import (
     result_def,
     traits_def,
     var_operand_def,
+    var_result_def,
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -28,6 +30,7 @@ from xdsl.utils.exceptions import VerifyException
 from .atoms import ATOMS, Atom, fragment_rank
 from .axes import THREAD_KINDS, AxisAttr, AxisKind
 from .layouts import SwizzleAttr, memory_space
+from .monoids import MonoidAttr
 from .schedule import ScheduleAttr
 from .syntax import (
     number,
@@ -45,8 +48,9 @@ from .syntax import (
     print_types,
     segment_sizes,
 )
-from .types import byte_width, element_count, element_of, index, is_memref, shape_of, with_element
+from .types import byte_width, element_count, element_of, index, is_memref, shape_of, with_element, with_shape
 from .uop.ranges import CombineOver, verify_access
+from .uop.reduction import verify_monoid_operands
 
 
 @irdl_op_definition
@@ -72,6 +76,12 @@ class AxisOp(IRDLOperation):
     @property
     def extent(self) -> int:
         return self.axis.extent.data
+
+    @property
+    def dimension(self) -> int | None:
+        """The dimension of vectors that a register factor is; None of another one."""
+        shape = shape_of(self.result.type)
+        return max(range(len(shape)), key=lambda d: shape[d]) if shape else None
 
     def verify_(self) -> None:
         kind, type = self.axis.axis_kind, self.result.type
@@ -459,6 +469,109 @@ def _is_thread_axis(value: SSAValue) -> bool:
     return isinstance(value.owner, AxisOp) and value.owner.axis.axis_kind in THREAD_KINDS
 
 
+@irdl_op_definition
+class ScanAcrossOp(IRDLOperation):
+    """Running combination along an axis that registers and threads share: `%s, %last = tile.scan_across add %v from
+    %acc over %rj, %lj, %rj_1 : vector<8x4xf32> from vector<1x1xf32>(vector<8x1xindex>, index, vector<1x4xindex>)`.
+
+    over: the factors of the axis, the outermost first: register axes, which are dimensions of the vectors, and thread
+      axes. An element's position is the mixed-radix number over them.
+    inputs: one value for each of the monoid's, of one shape. before: what stands before the first position, of the
+      types of the inputs with extent 1 along the register axes.
+    scanned: each element combined with `before` and all elements before it, in order. last: those at the last position,
+      of the types of `before`; all threads get them.
+    """
+
+    name = "tile.scan_across"
+
+    monoid = prop_def(MonoidAttr)
+    inputs = var_operand_def()
+    before = var_operand_def()
+    over = var_operand_def()
+    scanned = var_result_def()
+    last = var_result_def()
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True), AttrSizedResultSegments(as_property=True))
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def of(
+        monoid: str, inputs: Sequence[SSAValue], before: Sequence[SSAValue], over: Sequence[SSAValue]
+    ) -> ScanAcrossOp:
+        return ScanAcrossOp.create(
+            operands=(*inputs, *before, *over),
+            result_types=[value.type for value in (*inputs, *before)],
+            properties={
+                "monoid": MonoidAttr(monoid),
+                "operandSegmentSizes": segment_sizes(len(inputs), len(before), len(over)),
+                "resultSegmentSizes": segment_sizes(len(inputs), len(before)),
+            },
+        )
+
+    @property
+    def factors(self) -> list[AxisOp]:
+        """The factors of the axis, outermost first."""
+        return [value.owner for value in self.over if isinstance(value.owner, AxisOp)]
+
+    def verify_(self) -> None:
+        verify_monoid_operands(self, self.monoid, self.inputs)
+        factors = self.factors
+        kinds = (AxisKind.REGISTER, *THREAD_KINDS)
+        if not factors or len(factors) < len(self.over) or any(f.axis.axis_kind not in kinds for f in factors):
+            raise VerifyException(f"{self.name} goes over register, warp, thread and lane axes, at least one")
+        shape = shape_of(self.inputs[0].type)
+        dimensions = [f.dimension for f in factors if f.dimension is not None]
+        for factor, dimension in ((f, f.dimension) for f in factors):
+            if dimension is not None and (len(shape) <= dimension or shape[dimension] != factor.extent):
+                raise VerifyException(f"a register axis of {factor.extent} is no dimension of {self.inputs[0].type}")
+        if sorted(set(dimensions)) != dimensions:
+            raise VerifyException("register axes stand in the order of their dimensions")
+        kept = [1 if dimension in dimensions else extent for dimension, extent in enumerate(shape)]
+        begun = [with_shape(value.type, kept) for value in self.inputs]
+        if [value.type for value in self.before] != begun:
+            raise VerifyException(f"{self.name} begins with values of {', '.join(map(str, begun))}")
+        if [result.type for result in self.results] != [value.type for value in (*self.inputs, *self.before)]:
+            raise VerifyException(f"{self.name} keeps the types of its inputs, and of what it begins with")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ScanAcrossOp:
+        monoid = MonoidAttr.parse_keyword(parser)
+        position = parser.pos
+        inputs = parse_operands(parser)
+        parser.parse_keyword("from")
+        before = parse_operands(parser)
+        parser.parse_keyword("over")
+        over = parse_operands(parser)
+        attributes = parse_attributes(parser)
+        parser.parse_punctuation(":")
+        types = parse_types(parser)
+        parser.parse_keyword("from")
+        begun = parse_types(parser)
+        over_types = parse_paren_types(parser)
+        op = cls.of(
+            monoid.data,
+            parser.resolve_operands(inputs, types, position),
+            parser.resolve_operands(before, begun, position),
+            parser.resolve_operands(over, over_types, position),
+        )
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(f" {self.monoid.data} ")
+        print_operands(printer, self.inputs)
+        printer.print_string(" from ")
+        print_operands(printer, self.before)
+        printer.print_string(" over ")
+        print_operands(printer, self.over)
+        print_attributes(printer, self)
+        printer.print_string(" : ")
+        print_types(printer, [value.type for value in self.inputs])
+        printer.print_string(" from ")
+        print_types(printer, [value.type for value in self.before])
+        print_paren_types(printer, [value.type for value in self.over])
+
+
 class MatrixOp(IRDLOperation):
     """Not an op: what matrix products of register tiles and of single instructions share."""
 
@@ -553,4 +666,6 @@ class MmaOp(MatrixOp):
             )
 
 
-Tile = Dialect("tile", [AxisOp, ReadOp, WriteOp, StageOp, ReduceAcrossOp, MmaOp], [ScheduleAttr, SwizzleAttr])
+Tile = Dialect(
+    "tile", [AxisOp, ReadOp, WriteOp, StageOp, ReduceAcrossOp, ScanAcrossOp, MmaOp], [ScheduleAttr, SwizzleAttr]
+)

@@ -376,7 +376,7 @@ LAUNCH_IDS = (gpu_kernel.BlockIdOp, gpu_kernel.ThreadIdOp, gpu_kernel.LaneIdOp)
 MIXING = frozenset[type[Operation]](
     {
         *(ReduceOp, ReduceAxisOp, loop.ReduceOp, tile.ReduceAcrossOp),
-        *(ScanOp, ScanAxisOp, loop.ScanOp),
+        *(ScanOp, ScanAxisOp, loop.ScanOp, tile.ScanAcrossOp),
         *(ReshapeOp, PermuteOp, ShrinkOp, WindowOp, FlipOp, PadOp, GatherOp, gpu_kernel.ShuffleOp),
     }
 )

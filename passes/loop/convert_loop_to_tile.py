@@ -15,7 +15,7 @@ from ...dialects.axes import SERIAL_KINDS, THREAD_KINDS, AxisAttr, AxisKind
 from ...dialects.loop import ForOp, ReduceOp, ScanOp, YieldOp
 from ...dialects.monoids import MonoidAttr
 from ...dialects.schedule import Factor, Schedule
-from ...dialects.tile import AxisOp, ReadOp, ReduceAcrossOp, Tile, WriteOp, broadcast_shape
+from ...dialects.tile import AxisOp, ReadOp, ReduceAcrossOp, ScanAcrossOp, Tile, WriteOp, broadcast_shape
 from ...dialects.traversal import ops_inside
 from ...dialects.types import element_of, index, shape_of, with_shape
 from ...dialects.uop import KernelOp, LoadOp, StoreOp
@@ -38,8 +38,9 @@ class ConvertLoopToTilePass(ModulePass):
 
     - `loop.reduce`: serial factors carry the state, register factors are combined with `uop.reduce_axis`, threads
       with `tile.reduce_across`. A reduction that only reduces another of the same monoid is carried out with it.
-    - `loop.scan`: the serial loops of its axis carry the state; steps behind the end of a ragged axis come last, and
-      nobody reads what they change.
+    - `loop.scan`: the serial loops of its axis carry the state; register and thread factors, which are inside of them,
+      are scanned with `tile.scan_across`. Steps behind the end of a ragged axis come last, and nobody reads what they
+      change.
     - A ragged axis (product of factors above the extent) is masked: accesses whose index varies with it, and the
       elements of its reductions, which are the monoid's identity behind the end.
     - What does not vary with a block or thread axis is computed by all its blocks or threads, and written by the
@@ -336,18 +337,31 @@ class _Conversion:
             state = loops[depth].finish(builders[depth], scans.monoids, inits, state).results
 
     def scan(self, builder: TileBuilder, op: ScanOp) -> Sequence[SSAValue]:
-        """The state of the scan after this step, which the loops of its axis carry."""
+        """The elements of this step's tile, scanned behind the state that the loops of the axis carry."""
+        axis = op.loop.axis.axis.data
+        over = [part for (own, _), part in self.parts.items() if own == axis]
         values = [self.values[value] for value in op.inputs]
-        shape = joined_shape(values)
+        dimensions = self.register_dimensions([axis])
+        shape = broadcast_shape([*(shape_of(value.type) for value in values), self.register_shape(dimensions)])
+        assert shape is not None
         values = [builder.fit(value, shape) for value in values]
-        before = self.scans[op.loop].carry(op.monoid, [value.type for value in values])
+        begun = [1 if dimension in dimensions else extent for dimension, extent in enumerate(shape)]
+        types = [with_shape(value.type, begun) for value in values]
+        before = self.scans[op.loop].carry(op.monoid, types)
         if before is None:
-            elements = [element_of(value.type) for value in values]
-            numbers = op.monoid.monoid.identity(elements)
-            before = [builder.constant_like(n, value) for n, value in zip(numbers, values, strict=True)]
-        state = op.monoid.monoid.combine(builder, before, values)
+            numbers = op.monoid.monoid.identity([element_of(type) for type in types])
+            before = [
+                builder.expand(builder.const(number, element_of(type)), type)
+                for number, type in zip(numbers, types, strict=True)
+            ]
+        if over:
+            across = ScanAcrossOp.of(op.monoid.data, values, before, over)
+            builder.insert(across)
+            scanned, state = list(across.scanned), list(across.last)
+        else:
+            scanned = state = op.monoid.monoid.combine(builder, before, values)
         self.scans[op.loop].state += state
-        return state
+        return scanned
 
     def reduce(self, outer: TileBuilder, op: ReduceOp) -> None:
         reductions = _perfect_nest(op)

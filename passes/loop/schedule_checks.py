@@ -7,9 +7,9 @@ from math import prod
 from xdsl.ir import Operation
 
 from ...dialects.atoms import ATOMS
-from ...dialects.axes import SERIAL_KINDS, WARP, AxisKind
+from ...dialects.axes import SERIAL_KINDS, THREAD_KINDS, WARP, AxisKind
 from ...dialects.loop import ForOp, ReduceOp, ScanOp, YieldOp
-from ...dialects.schedule import Schedule
+from ...dialects.schedule import Factor, Schedule
 from ...dialects.traversal import ops_inside
 from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, KernelOp, LoadOp, StoreOp
 from ...rewriting.diagnostics import PassError
@@ -118,12 +118,23 @@ def _check_scan(schedule: Schedule, op: ScanOp) -> None:
             op,
             "a scan is carried out by a loop over its axis that it stands in and that reduces nothing",
         )
+    tile: Factor | None = None
     for factor in dict(schedule.axes).get(axis, ()):
-        if factor.kind not in SERIAL_KINDS and factor.extent > 1:
+        if factor.extent == 1:
+            continue
+        if factor.kind not in (*SERIAL_KINDS, *THREAD_KINDS, AxisKind.REGISTER):
             raise PassError(
-                f"axis {axis} is scanned and bound to `{factor}`, but one thread walks it in order",
+                f"axis {axis} is scanned and bound to `{factor}`, but only the threads of one block scan together",
                 op,
-                "bind a scanned axis to loop and unroll factors",
+                "bind a scanned axis to loop, unroll, warp, thread, lane and register factors",
+            )
+        if factor.kind not in SERIAL_KINDS:
+            tile = factor
+        elif tile is not None:
+            raise PassError(
+                f"axis {axis} is scanned and has `{factor}` inside of `{tile}`: the steps of a loop are no neighbours",
+                op,
+                "let the loop and unroll factors of a scanned axis stand first",
             )
 
 

@@ -13,7 +13,7 @@ from xdsl.passes import ModulePass
 
 from ...dialects import gpu_kernel
 from ...dialects.loop import ForOp, YieldOp
-from ...dialects.tile import AxisOp, MmaOp, ReadOp, ReduceAcrossOp, StageOp, WriteOp
+from ...dialects.tile import AxisOp, MmaOp, ReadOp, ReduceAcrossOp, ScanAcrossOp, StageOp, WriteOp
 from ...dialects.traversal import ops_inside
 from ...dialects.types import element_count, is_memref, shape_of
 from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, ExpandOp, KernelOp, LaunchOp, ReduceAxisOp
@@ -30,6 +30,7 @@ from .lower.lowering import Lowering, flat_type
 from .lower.matrices import lower_matrix_read, lower_mma
 from .lower.reductions import lower_reduce_across, lower_reduce_axis, uses_shared_memory
 from .lower.row_writes import RowWrite
+from .lower.scans import lower_scan_across, scan_uses_shared_memory
 from .lower.scopes import Scope
 from .lower.stages import StageGroup
 from .lower.values import Values
@@ -47,8 +48,8 @@ class ConvertTileToGPUKernelPass(ModulePass):
     - Stages become copies by all threads, in vectors as wide as divisibility proves; with several buffers they run
       ahead of their loop. Barriers stand where shared memory would be read too early or overwritten too soon, and
       nowhere else.
-    - Reductions over threads become shuffles, and shared memory for what is beyond a warp; where only the first threads
-      write what follows, only their warps go on.
+    - Reductions and scans over threads become shuffles, and shared memory for what is beyond a warp; where only the
+      first threads write what follows, only their warps go on.
     - Matrix products become instructions of a warp on runs of its register arrays, which are flat in such a kernel;
       16-bit accumulators are put together to rows of 16 bytes through shared memory before they are stored.
 
@@ -105,7 +106,7 @@ def _lower_kernel(kernel: KernelOp, arch: gpu_kernel.Architecture, outputs: int)
     for axis in kernel.body.block.ops:
         if isinstance(axis, AxisOp):
             _lower_axis(lowering, axis)
-    lowering.barriers = BarrierPlan(kernel.body.block, partial(uses_shared_memory, grid)).ops
+    lowering.barriers = BarrierPlan(kernel.body.block, partial(_uses_shared_memory, grid)).ops
     _lower_block(lowering, root, kernel.body.block)
     erase_unused(block)
 
@@ -134,6 +135,12 @@ def _is_of_a_warp(op: Operation) -> bool:
     # Classes are compared: isinstance asks abstract classes.
     cls = type(op)
     return cls is MmaOp or (cls is ReadOp and "ldmatrix" in op.properties)
+
+
+def _uses_shared_memory(grid: Grid, op: ReduceAcrossOp | ScanAcrossOp) -> bool:
+    if isinstance(op, ScanAcrossOp):
+        return scan_uses_shared_memory(grid, op)
+    return uses_shared_memory(grid, op)
 
 
 _HELP = "run convert-loop-to-tile first"
@@ -195,6 +202,8 @@ def _lower_op(lowering: Lowering, scope: Scope, op: Operation, stages: StageGrou
             lower_loop(lowering, scope, op, _lower_block)
         case ReduceAxisOp():
             lower_reduce_axis(lowering, scope, op)
+        case ScanAcrossOp():
+            lower_scan_across(lowering, scope, op)
         case MmaOp():
             lower_mma(lowering, scope, op)
         case _:

@@ -15,7 +15,7 @@ from ...dialects.axes import THREAD_KINDS, WARP, AxisKind
 from ...dialects.layouts import SwizzleAttr, strides_of
 from ...dialects.loop import ForOp, YieldOp
 from ...dialects.semantics import ALU
-from ...dialects.tile import AxisOp, MmaOp, ReadOp, ReduceAcrossOp, StageOp, WriteOp
+from ...dialects.tile import AxisOp, MmaOp, ReadOp, ReduceAcrossOp, ScanAcrossOp, StageOp, WriteOp
 from ...dialects.types import element_of, f32, shape_of
 from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, ExpandOp, KernelOp, ReduceAxisOp
 from .arrays import (
@@ -25,10 +25,12 @@ from .arrays import (
     alu,
     bitcast_array,
     cast_array,
+    combine,
     constant,
     evaluate_alu,
     fold,
     same_bits,
+    scan,
 )
 from .buffers import check_buffers, check_written
 
@@ -129,6 +131,8 @@ class _Interpreter:
             dimensions = [self.axes.index(axis.owner) for axis in op.over if isinstance(axis.owner, AxisOp)]
             inputs = [self.values[x] for x in op.inputs]
             return self.fold(op, [self.full(x, dimensions) for x in inputs], dimensions)
+        if isinstance(op, ScanAcrossOp):
+            return self.scan(op)
         if isinstance(op, MmaOp):
             return [self.mma(op)]
         raise NotExecutableError(f"{op.name} is not defined in tile form", op)
@@ -214,6 +218,27 @@ class _Interpreter:
         for dimension in dimensions:
             folded = fold(op.monoid.monoid, elements, folded, dimension)
         return folded
+
+    def scan(self, op: ScanAcrossOp) -> list[Array]:
+        """The factors of the axis become one dimension in front, which is scanned, and factors again."""
+        elements = [element_of(value.type) for value in op.inputs]
+        first = len(self.axes) + self.rank - len(shape_of(op.inputs[0].type))
+        dimensions = [self.axes.index(f) if f.dimension is None else first + f.dimension for f in op.factors]
+        threads = [d for d in dimensions if d < len(self.axes)]
+        inputs = np.broadcast_arrays(*(self.full(self.values[x], threads) for x in op.inputs))
+        front = range(len(dimensions))
+        moved = [np.moveaxis(x, dimensions, front) for x in inputs]
+        extents = moved[0].shape[: len(dimensions)]
+        rows = [x.reshape(-1, *x.shape[len(dimensions) :]) for x in moved]
+        before = [np.moveaxis(self.values[x], dimensions, front) for x in op.before]
+        before = [x.reshape(1, *x.shape[len(dimensions) :]) for x in before]
+        scanned = combine(op.monoid.monoid, elements, before, scan(op.monoid.monoid, elements, rows, 0))
+
+        def back(x: Array, extents: tuple[int, ...]) -> Array:
+            return np.moveaxis(x.reshape(*extents, *x.shape[1:]), front, dimensions)
+
+        ones = (1,) * len(dimensions)
+        return [*(back(x, extents) for x in scanned), *(back(x[-1:], ones) for x in scanned)]
 
     def loop(self, op: ForOp) -> None:
         state = [self.values[init] for init in op.inits]

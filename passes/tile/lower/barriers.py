@@ -7,12 +7,13 @@ from collections.abc import Callable
 from xdsl.ir import Block, Operation, SSAValue
 
 from ....dialects.loop import ForOp
-from ....dialects.tile import ReadOp, ReduceAcrossOp, StageOp
+from ....dialects.tile import ReadOp, ReduceAcrossOp, ScanAcrossOp, StageOp
 from .pipelines import pipelined_stages
 from .stages import VALUE_OPS
 
 Read = frozenset[SSAValue | Operation]
-"""Slabs, and the scratch arrays of reductions, that some thread may still read: those read since the last barrier."""
+"""Slabs, and the scratch arrays of reductions and scans, that some thread may still read: those read since the last
+barrier."""
 
 _NOTHING: Read = frozenset()
 
@@ -22,10 +23,10 @@ class BarrierPlan:
 
     Found by following each block to the end, and each loop until what may be read at its end may be read at its
     begin. Reads see what was written because a barrier stands behind every write: behind a group of stages, inside a
-    reduction, at the top of a loop whose slabs are copied ahead.
+    reduction or a scan, at the top of a loop whose slabs are copied ahead.
     """
 
-    def __init__(self, block: Block, uses_shared_memory: Callable[[ReduceAcrossOp], bool]):
+    def __init__(self, block: Block, uses_shared_memory: Callable[[ReduceAcrossOp | ScanAcrossOp], bool]):
         self.ops: set[Operation] = set()
         self._uses_shared_memory = uses_shared_memory
         self._follow(block, _NOTHING)
@@ -43,7 +44,7 @@ class BarrierPlan:
             elif isinstance(op, ReadOp):
                 if isinstance(op.buffer.owner, StageOp):
                     read |= {op.buffer}
-            elif isinstance(op, ReduceAcrossOp):
+            elif isinstance(op, ReduceAcrossOp | ScanAcrossOp):
                 if self._uses_shared_memory(op):
                     self._write(op, {op}, read)
                     read = frozenset((op,))

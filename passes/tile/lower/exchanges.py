@@ -68,13 +68,13 @@ def combine_lanes(
 ) -> Sequence[SSAValue]:
     """Combine with the lanes whose numbers differ in the bits of the masks."""
     for mask in masks:
-        others = [_from_lane(lowering, scope, element, mask) for element in elements]
+        others = [from_lane(lowering, scope, element, "xor", lowering.indices.constant(mask)) for element in elements]
         elements = monoid.monoid.combine(scope, elements, others)
     return elements
 
 
-def _from_lane(lowering: Lowering, scope: Scope, value: SSAValue, mask: int) -> SSAValue:
-    """What the lane at exclusive or `mask` holds.
+def from_lane(lowering: Lowering, scope: Scope, value: SSAValue, mode: str, lanes: SSAValue) -> SSAValue:
+    """What another lane holds: which, `mode` and `lanes` of `gpu_kernel.shuffle` say.
 
     Shuffles move 32 or 64 bits: smaller types go as f32 or i32, which hold them exactly.
     """
@@ -82,7 +82,7 @@ def _from_lane(lowering: Lowering, scope: Scope, value: SSAValue, mask: int) -> 
     moved = value
     if bit_width(element) < 32:
         moved = scope.cast(value, f32 if is_float(element) else i32)
-    shuffled = scope.insert(ShuffleOp.of("xor", moved, lowering.indices.constant(mask))).result
+    shuffled = scope.insert(ShuffleOp.of(mode, moved, lanes)).result
     return scope.cast(shuffled, element)
 
 

@@ -42,10 +42,10 @@ def lower_reduce_axis(lowering: Lowering, scope: Scope, op: ReduceAxisOp) -> Non
         state = [inner.insert(LoadOp.of(array, at)).result for array in arrays]
         for new, array in zip(monoid.combine(inner, state, elements), arrays, strict=True):
             inner.insert(StoreOp.of(new, array, at))
-    _set_results(lowering, scope, op.results, arrays)
+    set_results(lowering, scope, op.results, arrays)
 
 
-def _set_results(lowering: Lowering, scope: Scope, results: Sequence[SSAValue], arrays: Sequence[SSAValue]) -> None:
+def set_results(lowering: Lowering, scope: Scope, results: Sequence[SSAValue], arrays: Sequence[SSAValue]) -> None:
     for result, array in zip(results, arrays, strict=True):
         if is_one_element(result):
             lowering.values.known[result] = scope.insert(LoadOp.of(array, ())).result

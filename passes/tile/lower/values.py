@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from ....dialects.gpu_kernel import AllocOp, ForOp, LoadOp, StoreOp
 from ....dialects.layouts import REGISTER
 from ....dialects.tile import AxisOp
-from ....dialects.types import element_of, index, is_bool, shape_of
+from ....dialects.types import element_count, element_of, index, is_bool, shape_of
 from ....dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, ExpandOp, constant_value
 from ....rewriting.diagnostics import PassError
 from ....rewriting.linear import LinearForm
@@ -113,17 +113,23 @@ class Values:
 
     def array_place(self, scope: Scope, value: SSAValue, place: Place, array: SSAValue | None = None) -> list[SSAValue]:
         """Indices of an element of `value`, or of one broadcast to where `place` is, in an array, by itself its own."""
-        coordinates = list(zip(shape_of(value.type), place, strict=False))
+        shape, place = list(shape_of(value.type)), list(place)
         array = self.arrays.get(value) if array is None else array
-        if array is not None and array in self.innermost:
-            coordinates.append(coordinates.pop(self.innermost[array]))
-        if self.flat:
-            offset = ZERO
-            for extent, coordinate in coordinates:
-                if extent != 1:
-                    offset = offset * extent + coordinate
-            return [] if is_one_element(value) else [self.indices.value(scope, offset)]
-        return [self.indices.value(scope, coordinate) for extent, coordinate in coordinates if extent != 1]
+        if array is not None and shape and array in self.innermost:
+            innermost = self.innermost[array]
+            shape.append(shape.pop(innermost))
+            place.append(place.pop(innermost))
+        return self.place_in(scope, shape, place)
+
+    def place_in(self, scope: Scope, shape: Sequence[int], place: Place) -> list[SSAValue]:
+        """Indices of an element in a register array of a tile of this shape, whose extents of 1 it lacks."""
+        coordinates = [(extent, x) for extent, x in zip(shape, place, strict=False) if extent != 1]
+        if not self.flat:
+            return [self.indices.value(scope, coordinate) for _, coordinate in coordinates]
+        offset = ZERO
+        for extent, coordinate in coordinates:
+            offset = offset * extent + coordinate
+        return [self.indices.value(scope, offset)] if coordinates else []
 
     def _apply(self, scope: Scope, op: Operation, operands: Sequence[Value], place: Place) -> Value:
         result = op.results[0]
@@ -210,7 +216,7 @@ class Values:
             inner.insert(StoreOp.of(element, array, self.array_place(inner, value, place, array)))
 
     def keep(self, scope: Scope, op: Operation) -> None:
-        """Compute the result of a pure op here and now, if it is used more than once or in another block."""
+        """Compute the result of a pure op here and now, if its elements are used more than once or in another block."""
         (value,) = op.results
         if not _is_worth_keeping(op, value):
             return
@@ -237,7 +243,12 @@ def _is_worth_keeping(op: Operation, value: SSAValue) -> bool:
     if is_bool(element) and all(element_of(x.type) == index or is_bool(element_of(x.type)) for x in op.operands):
         return False
     uses = list(value.uses)
-    return len(uses) > 1 or any(use.operation.parent is not op.parent for use in uses)
+    return len(uses) > 1 or any(use.operation.parent is not op.parent or _repeats(use.operation) for use in uses)
+
+
+def _repeats(op: Operation) -> bool:
+    """Whether the elements of the operand are each used several times."""
+    return isinstance(op, ExpandOp) and element_count(shape_of(op.result.type)) > element_count(shape_of(op.input.type))
 
 
 def _simplified(scope: Scope, name: str, operands: Sequence[SSAValue]) -> SSAValue:

@@ -136,3 +136,50 @@ func.func @repeated(%c: vector<2x4xf32>, %a: vector<2x8xf16>, %b: vector<3x4xf16
 // expected-error@+1 {{%x: rows are padded or swizzled, not both}}
 uop.kernel @padded_and_swizzled(%x: memref<16xf16>) schedule #tile.schedule<i = 16 loop, stage = [%x pad 8 swizzle 8]> {
 }
+
+// -----
+
+uop.kernel @scan_over_blocks(%x: memref<f32>) {
+  %bj = tile.axis j = 8 block : index
+  %0 = tile.read %x[] : memref<f32>() -> f32
+  // expected-error@+1 {{tile.scan_across goes over register, warp, thread and lane axes, at least one}}
+  %1, %2 = tile.scan_across add %0 from %0 over %bj : f32 from f32(index)
+}
+
+// -----
+
+uop.kernel @scan_over_nothing(%x: memref<f32>) {
+  %0 = tile.read %x[] : memref<f32>() -> f32
+  // expected-error@+1 {{tile.scan_across goes over register, warp, thread and lane axes, at least one}}
+  %1, %2 = "tile.scan_across"(%0, %0) <{monoid = #uop.monoid<add>, operandSegmentSizes = array<i32: 1, 1, 0>, resultSegmentSizes = array<i32: 1, 1>}> : (f32, f32) -> (f32, f32)
+}
+
+// -----
+
+uop.kernel @scan_of_no_dimension(%x: memref<f32>) {
+  %rj = tile.axis j = 8 register : vector<8xindex>
+  %0 = tile.read %x[] : memref<f32>() -> f32
+  // expected-error@+1 {{a register axis of 8 is no dimension of f32}}
+  %1, %2 = tile.scan_across add %0 from %0 over %rj : f32 from f32(vector<8xindex>)
+}
+
+// -----
+
+uop.kernel @scan_in_another_order(%x: memref<8x4xf32>, %y: memref<f32>) {
+  %rj = tile.axis j = 8 register : vector<8x1xindex>
+  %rk = tile.axis j = 4 register : vector<1x4xindex>
+  %0 = tile.read %x[%rj, %rk] : memref<8x4xf32>(vector<8x1xindex>, vector<1x4xindex>) -> vector<8x4xf32>
+  %1 = tile.read %y[] : memref<f32>() -> f32
+  %2 = uop.expand %1 : f32 -> vector<1x1xf32>
+  // expected-error@+1 {{register axes stand in the order of their dimensions}}
+  %3, %4 = tile.scan_across add %0 from %2 over %rk, %rj : vector<8x4xf32> from vector<1x1xf32>(vector<1x4xindex>, vector<8x1xindex>)
+}
+
+// -----
+
+uop.kernel @scan_from_another_type(%x: memref<8xf32>) {
+  %rj = tile.axis j = 8 register : vector<8xindex>
+  %0 = tile.read %x[%rj] : memref<8xf32>(vector<8xindex>) -> vector<8xf32>
+  // expected-error@+1 {{tile.scan_across begins with values of vector<1xf32>}}
+  %1, %2 = tile.scan_across add %0 from %0 over %rj : vector<8xf32> from vector<8xf32>(vector<8xindex>)
+}

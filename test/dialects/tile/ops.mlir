@@ -34,6 +34,21 @@ uop.kernel @seed(%out: memref<16x16xf32>, %x: memref<16x64xf32>, %w: memref<64x1
   tile.write %3, %out[%ri, %rj] mask %mask vector 2 : vector<2x2xf32> -> memref<16x16xf32>(vector<2x1xindex>, vector<1x2xindex>)
 }
 
+// A scan over the factors of an axis, the outermost first; of several values, from what stands before.
+// CHECK-LABEL: uop.kernel @scans
+uop.kernel @scans(%out: memref<f32>) {
+  %rj = tile.axis j = 8 register : vector<8x1xindex>
+  %lj = tile.axis j = 32 lane : index
+  %rk = tile.axis j = 4 register : vector<1x4xindex>
+  %x, %n, %x1, %n1 = "test.op"() : () -> (vector<8x4xf32>, vector<8x4xi64>, vector<1x1xf32>, vector<1x1xi64>)
+  // CHECK: %{{.*}}, %{{.*}} = tile.scan_across add %x from %x1 over %rj, %lj, %rk : vector<8x4xf32> from vector<1x1xf32>(vector<8x1xindex>, index, vector<1x4xindex>)
+  // GENERIC: "tile.scan_across"(%x, %x1, %rj, %lj, %rk) <{monoid = #uop.monoid<add>, operandSegmentSizes = array<i32: 1, 1, 3>, resultSegmentSizes = array<i32: 1, 1>}>
+  %0, %1 = tile.scan_across add %x from %x1 over %rj, %lj, %rk : vector<8x4xf32> from vector<1x1xf32>(vector<8x1xindex>, index, vector<1x4xindex>)
+  // CHECK: tile.scan_across argmax_last %x, %n from %{{.*}}, %{{.*}} over %lj, %rk : vector<8x4xf32>, vector<8x4xi64> from vector<8x1xf32>, vector<8x1xi64>(index, vector<1x4xindex>)
+  %x8, %n8 = "test.op"() : () -> (vector<8x1xf32>, vector<8x1xi64>)
+  %2, %3, %4, %5 = tile.scan_across argmax_last %x, %n from %x8, %n8 over %lj, %rk : vector<8x4xf32>, vector<8x4xi64> from vector<8x1xf32>, vector<8x1xi64>(index, vector<1x4xindex>)
+}
+
 // A schedule may have no axis: one thread.
 // CHECK: uop.kernel @scalar(%out: memref<f32>) schedule #tile.schedule<> {
 uop.kernel @scalar(%out: memref<f32>) schedule #tile.schedule<> {

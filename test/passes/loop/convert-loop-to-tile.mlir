@@ -254,10 +254,44 @@ uop.kernel @one_step(%out: memref<4x1xf32>, %x: memref<4x1xf32>) schedule #tile.
 
 // -----
 
-uop.kernel @scan_of_threads(%out: memref<8xf32>, %x: memref<8xf32>) schedule #tile.schedule<i = 2 loop * 4 thread> {
+// Registers and threads scan together; a loop around them carries what stands before.
+uop.kernel @scan_of_threads(%out: memref<4x900xf32>, %x: memref<4x900xf32>)
+    schedule #tile.schedule<i = 4 warp, j = 2 loop * 4 register * 32 lane * 4 register> {
+  loop.for %i (i = 4 parallel) {
+    loop.for %j (j = 900 parallel) {
+      %0 = uop.load %x[%i, %j] : memref<4x900xf32>
+      %1 = loop.scan add %0 over %j : f32
+      uop.store %1, %out[%i, %j] : memref<4x900xf32>
+    }
+  }
+}
+// CHECK-LABEL: uop.kernel @scan_of_threads
+// CHECK:         %rj = tile.axis j = 4 register : vector<4x1xindex>
+// CHECK-NEXT:    %lj = tile.axis j = 32 lane : index
+// CHECK-NEXT:    %rj_1 = tile.axis j = 4 register : vector<1x4xindex>
+// CHECK:         loop.for %j (j = 2 loop) carry (%acc = add : vector<1x1xf32>) {
+// CHECK:           %[[X:.*]] = tile.read %x[%{{.*}}, %{{.*}}] mask %{{.*}} : memref<4x900xf32>(index, vector<4x4xindex>) -> vector<4x4xf32>
+// CHECK-NEXT:      %[[SCANNED:.*]], %[[LAST:.*]] = tile.scan_across add %[[X]] from %acc over %rj, %lj, %rj_1 : vector<4x4xf32> from vector<1x1xf32>(vector<4x1xindex>, index, vector<1x4xindex>)
+// CHECK-NEXT:      tile.write %[[SCANNED]], %out[%{{.*}}, %{{.*}}] mask
+// CHECK-NEXT:      loop.yield %[[LAST]] : vector<1x1xf32>
+
+// -----
+
+uop.kernel @scan_of_blocks(%out: memref<8xf32>, %x: memref<8xf32>) schedule #tile.schedule<i = 2 loop * 4 block> {
   loop.for %i (i = 8 parallel) {
     %0 = uop.load %x[%i] : memref<8xf32>
-    // expected-error@+1 {{axis i is scanned and bound to `4 thread`, but one thread walks it in order}}
+    // expected-error@+1 {{axis i is scanned and bound to `4 block`, but only the threads of one block scan together}}
+    %1 = loop.scan add %0 over %i : f32
+    uop.store %1, %out[%i] : memref<8xf32>
+  }
+}
+
+// -----
+
+uop.kernel @scan_loop_inside(%out: memref<8xf32>, %x: memref<8xf32>) schedule #tile.schedule<i = 4 thread * 2 loop> {
+  loop.for %i (i = 8 parallel) {
+    %0 = uop.load %x[%i] : memref<8xf32>
+    // expected-error@+1 {{axis i is scanned and has `2 loop` inside of `4 thread`: the steps of a loop are no neighbours}}
     %1 = loop.scan add %0 over %i : f32
     uop.store %1, %out[%i] : memref<8xf32>
   }

@@ -9,7 +9,7 @@ from xdsl.ir import Attribute, Region, SSAValue
 from uop.dialects.atoms import ATOMS
 from uop.dialects.axes import THREAD_KINDS, AxisKind
 from uop.dialects.layouts import SHARED
-from uop.dialects.tile import AxisOp, MmaOp, ReadOp, ReduceAcrossOp, StageOp, WriteOp
+from uop.dialects.tile import AxisOp, MmaOp, ReadOp, ReduceAcrossOp, ScanAcrossOp, StageOp, WriteOp
 from uop.dialects.types import ELEMENT_TYPES, index, with_element
 from uop.dialects.uop import KernelOp
 
@@ -106,6 +106,19 @@ def reduce_across(program: Program) -> None:
     program.add(ReduceAcrossOp.of(name, program.values([with_element(shaped, e) for e in types]), over))
 
 
+def scan_across(program: Program) -> None:
+    name, types = any_monoid(program)
+    over = [_axis(program, program.choose(*THREAD_KINDS)) for _ in range(program.choose(1, 2))]
+    shape = program.choose((), *_SHAPES)
+    begun = shape
+    if shape and program.draw(st.booleans()):
+        factor = AxisOp.of(program.draw(axis_names), shape[0], AxisKind.REGISTER, VectorType(index, (shape[0], 1)))
+        over.append(program.add(factor).result)
+        begun = (1, *shape[1:])
+    inputs = program.values([_tile(shape, element) for element in types])
+    program.add(ScanAcrossOp.of(name, inputs, program.values([_tile(begun, element) for element in types]), over))
+
+
 def mma(program: Program) -> None:
     atom = program.choose(*ATOMS)
     element = ELEMENT_TYPES["f32"] if atom == "m16n8k8" else ELEMENT_TYPES[program.choose("f16", "bf16")]
@@ -130,6 +143,7 @@ OPS: tuple[Maker, ...] = (
     write,
     stage,
     reduce_across,
+    scan_across,
     mma,
     for_(lambda: OPS),
 )
