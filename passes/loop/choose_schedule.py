@@ -20,7 +20,8 @@ class ChooseSchedulePass(ModulePass):
     Elementwise kernels get coalesced threads and 16-byte accesses, transposes squares of registers; rows are reduced by
     a thread, a warp or a block by their length; columns by threads side by side; a scanned axis is walked by one
     thread; products get block, thread and register tiles over staged, double-buffered slabs, those of 16-bit floats
-    matrix instructions (matrix_rule.py).
+    matrix instructions (matrix_rule.py); products of a few rows by a matrix read it once, in vectors
+    (vector_product_rule.py).
     Leaves alone: kernels that have a schedule, and kernels that are not in loop form.
     """
 

@@ -13,6 +13,7 @@ from .transpose_rule import transpose_schedule, transposed_axes
 
 WINDOW_TAPS = 32
 """Elements of a window whose loops are unrolled, and that one thread reduces however far windows are apart."""
+from .vector_product_rule import vector_product, vector_product_schedule
 
 SCAN_THREADS = 64
 """Threads of a block where each walks a whole axis: few, so that the blocks reach all multiprocessors."""
@@ -50,6 +51,8 @@ def choose(shape: KernelShape) -> Choice:
         if isinstance(choice, Choice):
             return choice
         plain = product_schedule(shape, *product)
+    if (vector := vector_product(shape)) is not None:
+        return vector_product_schedule(shape, *vector)
         return Choice(plain.schedule, f"{plain.reason}; without matrix instructions: {choice}")
     if _walks_windows(shape):
         return _window_reduction(shape)

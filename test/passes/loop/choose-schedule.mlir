@@ -111,6 +111,43 @@ uop.kernel @columns(%out: memref<40xf32>, %x: memref<64x40xf32>) {
 
 // -----
 
+// A row by a matrix whose columns lie side by side: 16 bytes of a row a lane, the reduced axis over the block's other threads; what
+// a thread reads of the row is a vector, too.
+// CHECK: uop.kernel @row_by_matrix({{.*}}) schedule #tile.schedule<k = 8 loop * 64 thread * 8 register, j = 64 block * 8 thread * 8 register> {
+uop.kernel @row_by_matrix(%out: memref<4096xf32>, %x: memref<4096xf16>, %w: memref<4096x4096xf16>) {
+  loop.for %j (j = 4096 parallel) {
+    %0 = loop.reduce %k (k = 4096) add : f32 {
+      %1 = uop.load %x[%k] : memref<4096xf16>
+      %2 = uop.cast %1 : f16 -> f32
+      %3 = uop.load %w[%k, %j] : memref<4096x4096xf16>
+      %4 = uop.cast %3 : f16 -> f32
+      %5 = uop.mul %2, %4 : f32
+      loop.yield %5 : f32
+    }
+    uop.store %0, %out[%j] : memref<4096xf32>
+  }
+}
+
+// -----
+
+// Two rows by a matrix that lies along the reduced axis: a warp takes rows of the matrix, both sums of each in registers.
+// CHECK: uop.kernel @rows_by_transposed({{.*}}) schedule #tile.schedule<i = 2 register, j = 256 block * 4 thread * 4 register, k = 16 loop * 32 thread * 8 register> {
+uop.kernel @rows_by_transposed(%out: memref<2x4096xf16>, %x: memref<2x4096xf16>, %w: memref<4096x4096xf16>) {
+  loop.for %i (i = 2 parallel) {
+    loop.for %j (j = 4096 parallel) {
+      %0 = loop.reduce %k (k = 4096) add : f16 {
+        %1 = uop.load %x[%i, %k] : memref<2x4096xf16>
+        %2 = uop.load %w[%j, %k] : memref<4096x4096xf16>
+        %3 = uop.mul %1, %2 : f16
+        loop.yield %3 : f16
+      }
+      uop.store %0, %out[%i, %j] : memref<2x4096xf16>
+    }
+  }
+}
+
+// -----
+
 // A product: tiles of the output, register tiles, slabs staged twice and padded against bank conflicts.
 // CHECK: uop.kernel @product({{.*}}) schedule #tile.schedule<i = 8 thread * 2 register, j = 8 thread * 2 register, k = 2 loop * 32 loop, stage = [%x buffers 2 async pad 4, %w buffers 2 async]> {
 uop.kernel @product(%out: memref<16x16xf32>, %x: memref<16x64xf32>, %w: memref<64x16xf32>) {
