@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from math import prod
 
-from ...dialects.axes import AxisKind
+from ...dialects.axes import WARP, AxisKind
+from ...dialects.loop import ScanOp
+from ...dialects.traversal import ops_inside
+from ...dialects.types import byte_width, is_float
 from .kernel_shape import KernelShape
 from .matrix_rule import matrix_schedule
 from .product_rule import product_axes, product_schedule
 from .schedule_parts import BLOCK_THREADS, Axes, Choice, ceil_div, factors_of, power_of_two_above, schedule_of
 from .transpose_rule import transpose_schedule, transposed_axes
+from .vector_product_rule import vector_product, vector_product_schedule
 
 WINDOW_TAPS = 32
 """Elements of a window whose loops are unrolled, and that one thread reduces however far windows are apart."""
-from .vector_product_rule import vector_product, vector_product_schedule
 
 SCAN_THREADS = 64
 """Threads of a block where each walks a whole axis: few, so that the blocks reach all multiprocessors."""
+
+SCAN_WARPS = 16
+"""Warps that scan one row together: more of it is on its way at once."""
 
 REGISTER_ELEMENTS = 32
 """Elements of a row that one thread may hold in registers."""
@@ -45,14 +51,14 @@ def choose(shape: KernelShape) -> Choice:
     if not shape.reduced:
         transposed = transposed_axes(shape)
         return _elementwise(shape) if transposed is None else transpose_schedule(shape, *transposed)
+    if (vector := vector_product(shape)) is not None:
+        return vector_product_schedule(shape, *vector)
     product = product_axes(shape)
     if product is not None:
         choice = matrix_schedule(shape, *product)
         if isinstance(choice, Choice):
             return choice
         plain = product_schedule(shape, *product)
-    if (vector := vector_product(shape)) is not None:
-        return vector_product_schedule(shape, *vector)
         return Choice(plain.schedule, f"{plain.reason}; without matrix instructions: {choice}")
     if _walks_windows(shape):
         return _window_reduction(shape)
@@ -66,8 +72,10 @@ def choose(shape: KernelShape) -> Choice:
 
 
 def _vector_width(shape: KernelShape, axis: str) -> int:
-    """Elements that one 16-byte access holds along `axis`, where its extent is a multiple of that; else 1."""
-    width = min(8, 16 // shape.widest_bytes)
+    """Elements of the widest type that is walked along `axis` in 16 bytes, where its extent is a multiple of that; else
+    1."""
+    walked = [access.element_bytes for access in (*shape.loads, *shape.stores) if axis in access.axes]
+    width = min(8, 16 // max(walked, default=4))
     return width if width > 1 and shape.extents[axis] % width == 0 else 1
 
 
@@ -159,7 +167,10 @@ def _window_reduction(shape: KernelShape) -> Choice:
 
 
 def _scan(shape: KernelShape) -> Choice:
-    """One thread walks the scanned axis in order; neighbouring threads take neighbours along the other axes."""
+    """Rows that lie in memory one element after the other are scanned by several threads; any other axis is walked by
+    one thread in order, and neighbouring threads take neighbours along the other axes."""
+    if len(shape.scanned) == 1 and _is_contiguous(shape, shape.scanned[0]) and not _multiplies_floats(shape):
+        return _row_scan(shape, shape.scanned[0])
     axes: Axes = {axis: factors_of((max(1, shape.extents[axis]), AxisKind.LOOP)) for axis in shape.scanned}
     threads = 1
     for axis in reversed(shape.rows):
@@ -169,6 +180,57 @@ def _scan(shape: KernelShape) -> Choice:
         threads *= count
     walked = ", ".join(shape.scanned)
     return Choice(schedule_of(shape, axes), f"scan along {walked}, one step after the other: {threads} threads a block")
+
+
+def _is_contiguous(shape: KernelShape, row: str) -> bool:
+    """Whether the data lies along `row`, the innermost axis of all."""
+    walked = _contiguous_axis(shape) or shape.stores[0].contiguous_axis
+    return walked == row and list(shape.extents)[-1] == row
+
+
+def _scans(shape: KernelShape) -> list[ScanOp]:
+    return [op for op in ops_inside(shape.kernel.body) if isinstance(op, ScanOp)]
+
+
+def _multiplies_floats(shape: KernelShape) -> bool:
+    """Whether products of floats are scanned: those of a part may overflow where those of all before do not, for 0 · ∞
+    is NaN."""
+    return any(op.monoid.data == "mul" and is_float(op.inputs[0].type) for op in _scans(shape))
+
+
+def _row_scan(shape: KernelShape, row: str) -> Choice:
+    """A row to a thread, to a warp or to a block by its length, in registers; longer rows in steps."""
+    axes: Axes = {}
+    extent = max(1, shape.extents[row])
+    rows = shape.rows
+    if extent <= 16:
+        axes[row] = factors_of((extent, AxisKind.REGISTER))
+        count = _spread_rows(shape, axes, rows, BLOCK_THREADS // 2, AxisKind.THREAD)
+        return Choice(schedule_of(shape, axes), f"scans of {extent}: a row a thread, {count} rows a block")
+
+    width = _vector_width(shape, row)
+    while width > 1 and extent < WARP * width:
+        width //= 2
+    state = sum(byte_width(value.type) for op in _scans(shape) for value in op.inputs)
+    most = REGISTER_ELEMENTS * 4 // max(4, power_of_two_above(state))
+    if extent <= WARP * most:
+        registers = ceil_div(extent, WARP * width)
+        axes[row] = factors_of((registers, AxisKind.REGISTER), (WARP, AxisKind.LANE), (width, AxisKind.REGISTER))
+        count = _spread_rows(shape, axes, rows, 4, AxisKind.WARP)
+        return Choice(schedule_of(shape, axes), f"scans of {extent}: a row a warp, in registers, {count} rows a block")
+
+    warps = min(SCAN_WARPS, power_of_two_above(ceil_div(extent, WARP * most)))
+    steps = ceil_div(extent, warps * WARP * most)
+    registers = ceil_div(extent, steps * warps * WARP * width)
+    axes[row] = factors_of(
+        (steps, AxisKind.LOOP),
+        (warps, AxisKind.WARP),
+        (registers, AxisKind.REGISTER),
+        (WARP, AxisKind.LANE),
+        (width, AxisKind.REGISTER),
+    )
+    where = "in registers" if steps == 1 else f"in {steps} steps"
+    return Choice(schedule_of(shape, axes), f"scans of {extent}: a row a block of {warps} warps, {where}")
 
 
 # Reductions of rows that lie in memory one element after the other.

@@ -288,12 +288,67 @@ uop.kernel @scan_columns(%out: memref<50x100x3xf32>, %x: memref<50x100x3xf32>) {
     }
   }
 }
-// CHECK: uop.kernel @scan_vector({{.*}}) schedule #tile.schedule<i = 100 loop> {
+// CHECK: uop.kernel @scan_vector({{.*}}) schedule #tile.schedule<i = 2 register * 32 lane * 2 register> {
 uop.kernel @scan_vector(%out: memref<100xf32>, %x: memref<100xf32>) {
   loop.for %i (i = 100 parallel) {
     %0 = uop.load %x[%i] : memref<100xf32>
     %1 = loop.scan add %0 over %i : f32
     uop.store %1, %out[%i] : memref<100xf32>
+  }
+}
+
+// -----
+
+// Rows: a thread each, a warp each, a block each, in steps where registers do not hold them. Products of floats are
+// taken one after the other.
+// CHECK: uop.kernel @scan_short({{.*}}) schedule #tile.schedule<i = 32 block * 128 thread, j = 7 register> {
+uop.kernel @scan_short(%out: memref<4096x7xf32>, %x: memref<4096x7xf32>) {
+  loop.for %i (i = 4096 parallel) {
+    loop.for %j (j = 7 parallel) {
+      %0 = uop.load %x[%i, %j] : memref<4096x7xf32>
+      %1 = loop.scan add %0 over %j : f32
+      uop.store %1, %out[%i, %j] : memref<4096x7xf32>
+    }
+  }
+}
+// CHECK: uop.kernel @scan_rows({{.*}}) schedule #tile.schedule<i = 1024 block * 4 warp, j = 8 register * 32 lane * 4 register> {
+uop.kernel @scan_rows(%out: memref<4096x1024xf32>, %x: memref<4096x1024xf32>) {
+  loop.for %i (i = 4096 parallel) {
+    loop.for %j (j = 1024 parallel) {
+      %0 = uop.load %x[%i, %j] : memref<4096x1024xf32>
+      %1 = loop.scan add %0 over %j : f32
+      uop.store %1, %out[%i, %j] : memref<4096x1024xf32>
+    }
+  }
+}
+// CHECK: uop.kernel @scan_doubles({{.*}}) schedule #tile.schedule<i = 30 block, j = 2 warp * 8 register * 32 lane * 2 register> {
+uop.kernel @scan_doubles(%out: memref<30x1000xf64>, %x: memref<30x1000xf64>) {
+  loop.for %i (i = 30 parallel) {
+    loop.for %j (j = 1000 parallel) {
+      %0 = uop.load %x[%i, %j] : memref<30x1000xf64>
+      %1 = loop.scan add %0 over %j : f64
+      uop.store %1, %out[%i, %j] : memref<30x1000xf64>
+    }
+  }
+}
+// CHECK: uop.kernel @scan_long({{.*}}) schedule #tile.schedule<i = 30 block, j = 2 loop * 16 warp * 8 register * 32 lane * 4 register> {
+uop.kernel @scan_long(%out: memref<30x30000xf32>, %x: memref<30x30000xf32>) {
+  loop.for %i (i = 30 parallel) {
+    loop.for %j (j = 30000 parallel) {
+      %0 = uop.load %x[%i, %j] : memref<30x30000xf32>
+      %1 = loop.scan add %0 over %j : f32
+      uop.store %1, %out[%i, %j] : memref<30x30000xf32>
+    }
+  }
+}
+// CHECK: uop.kernel @scan_products({{.*}}) schedule #tile.schedule<i = 2 block * 64 thread, j = 1024 loop> {
+uop.kernel @scan_products(%out: memref<128x1024xf32>, %x: memref<128x1024xf32>) {
+  loop.for %i (i = 128 parallel) {
+    loop.for %j (j = 1024 parallel) {
+      %0 = uop.load %x[%i, %j] : memref<128x1024xf32>
+      %1 = loop.scan mul %0 over %j : f32
+      uop.store %1, %out[%i, %j] : memref<128x1024xf32>
+    }
   }
 }
 
@@ -407,5 +462,20 @@ uop.kernel @many_sums(%out: memref<4099xf32>, %x: memref<4099x1000xf32>) {
       loop.yield %1 : f32
     }
     uop.store %0, %out[%i] : memref<4099xf32>
+  }
+}
+
+// -----
+
+// What is walked along the row counts, not the wider result of it.
+// CHECK: uop.kernel @widened({{.*}}) schedule #tile.schedule<i = 16 block * 4 warp, j = 8 register * 32 lane * 4 register> {
+uop.kernel @widened(%out: memref<64xf64>, %x: memref<64x1000xf32>) {
+  loop.for %i (i = 64 parallel) {
+    %0 = loop.reduce %j (j = 1000) max : f32 {
+      %1 = uop.load %x[%i, %j] : memref<64x1000xf32>
+      loop.yield %1 : f32
+    }
+    %2 = uop.cast %0 : f32 -> f64
+    uop.store %2, %out[%i] : memref<64xf64>
   }
 }
