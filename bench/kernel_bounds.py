@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from math import ceil, prod
 
+from uop.dialects.gpu_kernel import ARCHITECTURES
 from uop.runtime.simulator import Counters
 from uop.runtime.simulator.traffic import SECTOR_BYTES
 
@@ -21,7 +22,6 @@ class Gpu:
     """
 
     arch: str
-    multiprocessors: int
     clock_hz: float
     issue: float
     fp32: float
@@ -33,17 +33,21 @@ class Gpu:
     l2_bytes: float
     dram_bytes: float
 
+    @property
+    def multiprocessors(self) -> int:
+        return ARCHITECTURES[self.arch].multiprocessors
+
 
 # issue: four schedulers. fp32, integer, special: "Throughput of Native Arithmetic Instructions" in the CUDA C++
 # Programming Guide, divided by 32 lanes (8.0: 64, 64, 16; 9.0: 128, 64, 16). shared, l1_sectors: 128 bytes a clock.
 # The rates of L2 are estimates between NVIDIA's peak and published measurements; they are not calibrated.
 GPUS = {
-    # NVIDIA A100 Tensor Core GPU Architecture (2020): 108 SMs, 1410 MHz, 312 TFLOP/s f16, 1.94 TB/s (80 GB PCIe).
-    "A100": Gpu("sm_80", 108, 1.41e9, 4, 2, 2, 0.5, 1024, 1, 4, 4.8e12, 1.94e12),
-    # NVIDIA H100 data sheet (SXM): 132 SMs, 3.35 TB/s; 1830 MHz is the clock of its 989 TFLOP/s, 2048 multiply-adds.
+    # NVIDIA A100 Tensor Core GPU Architecture (2020): 1410 MHz, 312 TFLOP/s f16, 1.94 TB/s (80 GB PCIe).
+    "A100": Gpu("sm_80", 1.41e9, 4, 2, 2, 0.5, 1024, 1, 4, 4.8e12, 1.94e12),
+    # NVIDIA H100 data sheet (SXM): 3.35 TB/s; 1830 MHz is the clock of its 989 TFLOP/s, 2048 multiply-adds.
     # `mma.sync`, which is what is counted here, reaches 62 % of that, wgmma all (Luo et al., "Benchmarking and
     # Dissecting the Nvidia Hopper GPU Architecture via Microbenchmarking", 2024): 1280.
-    "H100": Gpu("sm_90", 132, 1.83e9, 4, 4, 2, 0.5, 1280, 1, 4, 5.5e12, 3.35e12),
+    "H100": Gpu("sm_90", 1.83e9, 4, 4, 2, 0.5, 1280, 1, 4, 5.5e12, 3.35e12),
 }
 
 TF32_SLOWDOWN = 2

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from kernel_bounds import GPUS, bounds
 
-from uop.runtime.cubin import occupancy
 from uop.runtime.nvrtc import Resources
+from uop.runtime.occupancy import occupancy
 from uop.runtime.simulator import Counters
 
 COUNTED_ON = "sm_80"

@@ -1,4 +1,4 @@
-"""What a cubin says about its kernels, and how many of their blocks fit on a multiprocessor.
+"""What a cubin says about its kernels.
 
 The ELF attributes are not documented by NVIDIA; those read here are the ones that `cuobjdump -res-usage` shows.
 """
@@ -89,67 +89,3 @@ def _attributes(cubin: bytes, section: _Section) -> Iterator[tuple[int, int, int
 
 def _string(data: bytes, offset: int) -> str:
     return data[offset : data.index(0, offset)].decode()
-
-
-@dataclass(frozen=True)
-class MultiprocessorLimits:
-    """What one multiprocessor of an architecture holds (CUDA C++ Programming Guide, compute capabilities)."""
-
-    warps: int
-    blocks: int
-    shared_bytes: int
-    registers: int = 65536
-    registers_per_warp_unit: int = 256
-    warp_unit: int = 4  # registers are given out to groups of this many warps
-    shared_unit: int = 128
-    reserved_shared_bytes: int = 1024  # of each block, by the system
-
-
-LIMITS: dict[str, MultiprocessorLimits] = {
-    "sm_80": MultiprocessorLimits(warps=64, blocks=32, shared_bytes=164 * 1024),
-    "sm_86": MultiprocessorLimits(warps=48, blocks=16, shared_bytes=100 * 1024),
-    "sm_89": MultiprocessorLimits(warps=48, blocks=24, shared_bytes=100 * 1024),
-    "sm_90": MultiprocessorLimits(warps=64, blocks=32, shared_bytes=228 * 1024),
-    "sm_100": MultiprocessorLimits(warps=64, blocks=32, shared_bytes=228 * 1024),
-    "sm_120": MultiprocessorLimits(warps=48, blocks=24, shared_bytes=100 * 1024),
-}
-
-
-@dataclass(frozen=True)
-class Occupancy:
-    """How much of a multiprocessor a kernel can fill.
-
-    blocks: resident at once. fraction: their warps, of the most there can be. limiter: what there is too little
-    of for one block more: "warps", "registers", "shared memory" or "blocks".
-    """
-
-    blocks: int
-    fraction: float
-    limiter: str
-
-
-def occupancy(resources: Resources, threads: int, arch: str, *, dynamic_shared_bytes: int = 0) -> Occupancy:
-    """The occupancy of a kernel launched in blocks of `threads`. `shared_bytes` must be without reserved bytes.
-
-    Raises ValueError for an architecture that is not known.
-    """
-    limits = LIMITS.get(arch.rstrip("af"))
-    if limits is None:
-        raise ValueError(f"no limits are known for {arch}; known are {', '.join(LIMITS)}")
-    warps = -(-threads // 32)
-    per_warp = _round_up(max(1, resources.registers) * 32, limits.registers_per_warp_unit)
-    warps_by_registers = limits.registers // limits.warp_unit // per_warp * limits.warp_unit
-    shared = resources.shared_bytes + dynamic_shared_bytes + limits.reserved_shared_bytes
-    bounds = {
-        "warps": limits.warps // warps,
-        "registers": warps_by_registers // warps,
-        "shared memory": limits.shared_bytes // _round_up(shared, limits.shared_unit),
-        "blocks": limits.blocks,
-    }
-    limiter = min(bounds, key=lambda name: bounds[name])
-    blocks = bounds[limiter]
-    return Occupancy(blocks, blocks * warps / limits.warps, limiter)
-
-
-def _round_up(value: int, unit: int) -> int:
-    return -(-value // unit) * unit

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO
 
@@ -72,6 +72,23 @@ def cuda_text(module: ModuleOp) -> str:
 def kernel_text(kernel: gpu_kernel.KernelOp) -> str:
     """CUDA text of one kernel, complete with what it calls."""
     return _translation_unit([kernel], [])
+
+
+@dataclass(frozen=True)
+class CudaLine:
+    """A line of CUDA text. code: without the comment. sources: the lines `model.py:7` that it computes, if any."""
+
+    code: str
+    sources: tuple[str, ...] = ()
+
+
+def kernel_lines(kernel: gpu_kernel.KernelOp) -> list[CudaLine]:
+    """The lines of `kernel_text`, each with where it comes from."""
+    text = kernel_text(kernel).splitlines()
+    printer = _KernelPrinter(kernel)
+    length = len(printer.text().splitlines())
+    body = [CudaLine(code, line.sources) for line in printer.lines for code in line.code.splitlines()]
+    return [*map(CudaLine, text[: len(text) - length]), *body]
 
 
 def gpu_kernels(module: ModuleOp) -> Iterable[gpu_kernel.KernelOp]:
@@ -226,11 +243,10 @@ class _KernelPrinter:
         self.names = _Names()
         self.includes: set[str] = set()
         self.helpers: dict[str, str] = {}
-        self.lines: list[tuple[str, str]] = []
+        self.lines: list[CudaLine] = []
         self.depth = 0
-        self.source = ""
         self.location: LocationAttr | None = None
-        self.location_lines = ""
+        self.sources: tuple[str, ...] = ()
 
     def text(self) -> str:
         kernel = self.kernel
@@ -247,28 +263,35 @@ class _KernelPrinter:
         name = kernel_name(kernel)
         head = f'extern "C" __global__ void __launch_bounds__({bounds}) {name}('
         one_line = f"{head}{', '.join(parameters)}) {{"
-        self.lines.append((f"// {name}: grid {grid}, block {kernel.threads}, {kernel.shared_bytes} bytes shared", ""))
+        shared = f"{kernel.shared_bytes} bytes shared"
+        self.lines.append(CudaLine(f"// {name}: grid {grid}, block {kernel.threads}, {shared}"))
         if len(one_line) <= 110:
-            self.lines.append((one_line, ""))
+            self.lines.append(CudaLine(one_line))
         else:
             separator = ",\n    "
-            self.lines.append((f"{head}\n    {separator.join(parameters)}) {{", ""))
+            self.lines.append(CudaLine(f"{head}\n    {separator.join(parameters)}) {{"))
         self.block(kernel.body.block)
-        self.lines.append(("}", ""))
-        return "\n".join(f"{line:<{COMMENT_COLUMN}}  // {source}" if source else line for line, source in self.lines)
+        self.lines.append(CudaLine("}"))
+        return "\n".join(self._commented())
+
+    def _commented(self) -> Iterator[str]:
+        """The lines; the source stands behind one when it is another than the last."""
+        last: tuple[str, ...] = ()
+        for line in self.lines:
+            if line.sources and line.sources != last:
+                last = line.sources
+                yield f"{line.code:<{COMMENT_COLUMN}}  // {', '.join(last)}"
+            else:
+                yield line.code
 
     # Text.
 
     def line(self, text: str, op: Operation | None = None) -> None:
-        """One line; the source line of `op` stands behind it when it is another than the last."""
+        """One line of what `op` computes."""
         if op is not None and op.location is not self.location:
             self.location = op.location
-            self.location_lines = ", ".join(source_lines(op.location))
-        source = self.location_lines if op is not None else ""
-        changed = bool(source) and source != self.source
-        if changed:
-            self.source = source
-        self.lines.append(("  " * (self.depth + 1) + text, source if changed else ""))
+            self.sources = tuple(source_lines(op.location))
+        self.lines.append(CudaLine("  " * (self.depth + 1) + text, self.sources if op is not None else ()))
 
     def block(self, block: Block) -> None:
         for op in block.ops:
