@@ -29,16 +29,20 @@ class UOpSplitScanPass(ModulePass):
 
     Blelloch, "Prefix sums and their applications" (1990). Sums of floats are rounded in another order for it, and
     less: partial sums are shorter.
-    Leaves alone: scans of at most four blocks, and those of more than `rows` rows, each of which has a thread; products
-    of floats, for the product of a block overflows where that of all elements does not (0 · ∞ is NaN).
+    Along the last axis several threads scan a row together, so that only few and very long rows are split.
+    Leaves alone: scans of at most four blocks, and those of more rows than `rows` or `few_rows`; products of floats,
+    for the product of a block overflows where that of all elements does not (0 · ∞ is NaN).
 
     steps: how many elements one thread walks. rows: how many threads are enough.
+    row_steps, few_rows: the same along the last axis, of the threads of one block.
     """
 
     name = "uop-split-scan"
 
     steps: int = 64
     rows: int = 4096
+    row_steps: int = 16384
+    few_rows: int = 16
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in op.body.block.ops:
@@ -63,9 +67,14 @@ class UOpSplitScanPass(ModulePass):
         overflows = op.monoid.data == "mul" and is_float(element_of(type))
         return self._is_long(shape_of(type), op.axis.value.data) and not overflows
 
+    def _steps(self, shape: Sequence[int], axis: int) -> int:
+        """How many elements a block has."""
+        return self.row_steps if axis == len(shape) - 1 else self.steps
+
     def _is_long(self, shape: Sequence[int], axis: int) -> bool:
         extent = shape[axis]
-        return extent > 4 * self.steps and element_count(shape) // extent <= self.rows
+        rows = self.few_rows if axis == len(shape) - 1 else self.rows
+        return extent > 4 * self._steps(shape, axis) and element_count(shape) // extent <= rows
 
     def _scan(self, builder: Builder, monoid: Monoid, values: list[SSAValue], axis: int) -> list[SSAValue]:
         """The scan, split where it is long; calls itself for the blocks' last elements."""
@@ -73,15 +82,16 @@ class UOpSplitScanPass(ModulePass):
         if not self._is_long(shape, axis):
             return list(builder.scan_axis(monoid.name, values, axis))
         before, extent, behind = shape[:axis], shape[axis], shape[axis + 1 :]
-        count = -(-extent // self.steps)
-        missing = [count * self.steps - extent if d == axis else 0 for d in range(len(shape))]
-        whole = (*before, count * self.steps, *behind)
-        blocks = (*before, count, self.steps, *behind)
+        steps = self._steps(shape, axis)
+        count = -(-extent // steps)
+        missing = [count * steps - extent if d == axis else 0 for d in range(len(shape))]
+        whole = (*before, count * steps, *behind)
+        blocks = (*before, count, steps, *behind)
         # What is padded stands at the end of the last block, and nothing comes behind it.
         padded = [builder.pad(value, [0] * len(shape), missing) for value in values]
         inner = builder.scan_axis(monoid.name, [builder.reshape(value, blocks) for value in padded], axis + 1)
 
-        offsets = [self.steps - 1 if d == axis + 1 else 0 for d in range(len(blocks))]
+        offsets = [steps - 1 if d == axis + 1 else 0 for d in range(len(blocks))]
         last = [builder.shrink(value, offsets, (*before, count, 1, *behind)) for value in inner]
         totals = self._scan(builder, monoid, [builder.reshape(v, (*before, count, *behind)) for v in last], axis)
         so_far = [

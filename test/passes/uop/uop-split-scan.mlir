@@ -1,4 +1,4 @@
-// RUN: uop-opt %s --pass-pipeline 'builtin.module(uop-split-scan{steps=4 rows=8})' --split-input-file | filecheck %s
+// RUN: uop-opt %s --pass-pipeline 'builtin.module(uop-split-scan{steps=4 rows=8 row_steps=4 few_rows=8})' --split-input-file | filecheck %s
 // RUN: uop-opt %s --pass-pipeline 'builtin.module(uop-split-scan)' --split-input-file | filecheck %s --check-prefix=DEFAULT
 
 // 22 elements are six blocks of 4, of which the last is padded: a scan in each block, one of the last elements, and each
@@ -60,3 +60,22 @@ func.func @products(%x: tensor<32xf32>, %n: tensor<32xi64>) -> (tensor<32xf32>, 
 // CHECK-LABEL: func.func @products
 // CHECK-NEXT:    uop.scan_axis mul %x axis 0 : tensor<32xf32>
 // CHECK:         uop.scan_axis mul %{{.*}} axis 1 : tensor<8x4xi64>
+
+// -----
+
+// By themselves, columns of more than 256 elements are split, and few rows of more than 65536.
+func.func @long(%x: tensor<300x2xf32>, %y: tensor<2x4096xf32>, %z: tensor<70000xf32>, %w: tensor<17x70000xf32>)
+    -> (tensor<300x2xf32>, tensor<2x4096xf32>, tensor<70000xf32>, tensor<17x70000xf32>) {
+  %0 = uop.scan_axis add %x axis 0 : tensor<300x2xf32>
+  %1 = uop.scan_axis add %y axis 1 : tensor<2x4096xf32>
+  %2 = uop.scan_axis add %z axis 0 : tensor<70000xf32>
+  %3 = uop.scan_axis add %w axis 1 : tensor<17x70000xf32>
+  func.return %0, %1, %2, %3 : tensor<300x2xf32>, tensor<2x4096xf32>, tensor<70000xf32>, tensor<17x70000xf32>
+}
+// DEFAULT-LABEL: func.func @long
+// DEFAULT:         uop.scan_axis add %{{.*}} axis 1 : tensor<5x64x2xf32>
+// DEFAULT:         uop.scan_axis add %{{.*}} axis 0 : tensor<5x2xf32>
+// DEFAULT:         uop.scan_axis add %y axis 1 : tensor<2x4096xf32>
+// DEFAULT:         uop.scan_axis add %{{.*}} axis 1 : tensor<5x16384xf32>
+// DEFAULT:         uop.scan_axis add %{{.*}} axis 0 : tensor<5xf32>
+// DEFAULT:         uop.scan_axis add %w axis 1 : tensor<17x70000xf32>
