@@ -8,9 +8,14 @@ import numpy as np
 import pytest
 from test_tile_to_gpu_kernel import kernel_of, needs_nvrtc, run, run_pass, tile_form
 
+from uop.dialects.gpu_kernel import ARCHITECTURES
 from uop.dialects.uop import KernelOp
+from uop.frontends.capture import capture_expression
 from uop.runtime.interpret.buffers import poisoned_buffer
 from uop.runtime.interpret.tiles import interpret_tile_kernel
+from uop.runtime.nvrtc import compile_cuda
+from uop.tools.execution import run_captured
+from uop.tools.pipelines import CompileOptions
 
 Array = np.ndarray[Any, Any]
 
@@ -153,3 +158,40 @@ def test_logarithms_of_sums(name: str) -> None:
     expected = np.logaddexp.accumulate(x.astype(np.float64), 1)
     for (actual,) in both(sums(rows, n, "f32", "logaddexp"), name, rows, n, [np.empty_like(x)], x):
         np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-5)
+
+
+PROGRAMS = {
+    "inner": "torch.cumsum(torch.randn(13, 129), 1)",
+    "one": "torch.cumsum(torch.randn(3, 7), 1)",
+    "prime": "torch.cumsum(torch.randn(3, 1021) * torch.randn(1021), 1).exp()",
+    "block": "torch.cumsum(torch.randn(2, 2053), 1)",
+    "steps": "torch.cumsum(torch.randn(1, 16400), 1)",
+    "outer": "torch.cumsum(torch.randn(67, 33), 0)",
+    "f16": "torch.cumsum(torch.randn(5, 513).half(), 1)",
+    "f64": "torch.cumsum(torch.randn(5, 600, dtype=torch.float64), 1)",
+    "i64": "torch.cumsum(torch.randint(-9, 9, (5, 1030)), 1)",
+    "extrema": "torch.cummax(torch.randn(5, 600), 1)",
+    "logarithms": "torch.logcumsumexp(torch.randn(5, 300) * 9, 1)",
+    "flipped": "torch.randn(3, 257).flip(1).cumsum(1).flip(1)",
+    "softmax": "torch.softmax(torch.cumsum(torch.randn(5, 300), 1), 1)",
+    "products": "torch.cumprod(torch.rand(5, 300) + 0.5, 1)",
+}
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_program(name: str) -> None:
+    result = run_captured(capture_expression(PROGRAMS[name]), CompileOptions())
+    assert result.right, "\n".join(map(str, result.comparisons))
+    for kernel in result.run.kernels:
+        for arch in ARCHITECTURES:
+            resources = compile_cuda(kernel.compiled.text, arch).resources[kernel.compiled.name]
+            assert resources.spill_store_bytes == resources.spill_load_bytes == 0, (name, arch)
+
+
+@needs_nvrtc
+def test_rows_are_read_and_written_once_and_side_by_side() -> None:
+    (kernel,) = run_captured(capture_expression("torch.cumsum(torch.randn(8, 1024), 1)"), CompileOptions()).run.kernels
+    counters = kernel.counters
+    assert counters.global_store_sectors == counters.unique_store_sectors == 8 * 1024 * 4 // 32
+    assert counters.global_load_sectors == 8 * 1024 * 4 // 32
