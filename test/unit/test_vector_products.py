@@ -15,6 +15,7 @@ f16, bf16 = "dtype=torch.float16", "dtype=torch.bfloat16"
 
 PROGRAMS = {
     "columns_f16": f"torch.randn(1, 256, {f16}).float() @ torch.randn(256, 304, {f16}).float()",
+    "columns_widened": f"torch.randn(2, 99, {f16}).float() @ torch.randn(99, 200, {f16}).float() + torch.randn(200)",
     "columns_ragged": "torch.randn(4, 129) @ torch.randn(129, 257)",
     "columns_vector": "torch.randn(67) @ torch.randn(67, 513)",
     "columns_few": "torch.randn(1, 2048) @ torch.randn(2048, 12)",

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Block, SSAValue
 
+from ....dialects.axes import THREAD_KINDS, WARP
 from ....dialects.gpu_kernel import ForOp, LoadOp, StoreOp
 from ....dialects.layouts import SwizzleAttr, strides_of
-from ....dialects.tile import ReadOp, WriteOp
+from ....dialects.tile import AxisOp, ReadOp, ReduceAcrossOp, WriteOp
 from ....dialects.types import element_of, is_memref, shape_of, with_shape
-from ....dialects.uop import constant_value
+from ....dialects.uop import EqOp, KernelOp, constant_value
 from ....rewriting.interval_arithmetic import Interval
 from ....rewriting.linear import LinearForm
+from ..linear import conjuncts
 from .indices import ZERO, Indices
 from .lowering import Lowering
 from .scopes import Scope
-from .values import Place, is_one_element
+from .values import Place, array_type, is_one_element
 
 
 def flat_index(indices: Indices, scope: Scope, type: MemRefType[Attribute], place: Sequence[LinearForm]) -> LinearForm:
@@ -147,6 +150,10 @@ def lower_write(lowering: Lowering, scope: Scope, op: WriteOp) -> None:
         if array is None or values.neighbours(op.value, array) != op.vector_dimension:
             array = values.array_of(scope, op.value, f"{op.buffer.name_hint or 'out'}_r", op.vector_dimension)
             values.fill(scope, op.value, array)
+    spread = None if array is None else _Spread.of(lowering, op)
+    if array is not None and spread is not None:
+        _write_spread(lowering, scope, op, array, spread)
+        return
     with values.nest(scope, shape_of(type), width, op.vector_dimension) as (inner, place):
         mask = _mask(lowering, inner, op.mask, place)
         if array is None:
@@ -158,6 +165,102 @@ def lower_write(lowering: Lowering, scope: Scope, op: WriteOp) -> None:
             value = inner.insert(load).result
         address = _address(lowering, inner, op.buffer, op.indices, place)
         inner.insert(StoreOp.of(value, buffer, address, mask))
+
+
+@dataclass(frozen=True)
+class _Spread:
+    """A write of a run longer than a vector by the first of several lanes that all hold it: each of the first `lanes`
+    at `position` writes a part of it, so that together they write whole sectors at once.
+
+    others: the conditions of the mask, without that the position is 0.
+    """
+
+    position: LinearForm
+    lanes: int
+    others: Sequence[SSAValue]
+
+    @staticmethod
+    def of(lowering: Lowering, op: WriteOp) -> _Spread | None:
+        """None where the run is one vector, or where lanes are not proved to hold the same."""
+        shape, width = shape_of(op.value.type), op.vector
+        if op.mask is None or width is None or (run := shape[op.vector_dimension]) <= width.value.data:
+            return None
+        conditions = conjuncts(op.mask)
+        for condition in conditions:
+            owner = condition.owner
+            if not isinstance(owner, EqOp) or constant_value(owner.operands[1]) != 0:
+                continue
+            axis = owner.operands[0].owner
+            if not isinstance(axis, AxisOp) or axis.axis.axis_kind not in THREAD_KINDS:
+                continue
+            digit = lowering.grid.bind(axis)
+            lanes = run // width.value.data
+            while lanes * digit.stride * 2 <= WARP and digit.extent % (lanes * 2) == 0 and run % (lanes * 2) == 0:
+                lanes *= 2
+            others = [other for other in conditions if other is not condition]
+            # A power of two, so that the warp that has the first threads has them all.
+            in_warp = lanes & (lanes - 1) == 0 and lanes * digit.stride <= WARP and digit.extent % lanes == 0
+            if in_warp and _is_held_alike([op.value, *op.indices, *others], axis):
+                return _Spread(digit.position, lanes, others)
+        return None
+
+
+def _is_held_alike(values: Sequence[SSAValue], axis: AxisOp) -> bool:
+    """Whether threads that differ only along the axis are proved to have the same values: they depend on it through
+    nothing but reductions over it."""
+    stack, seen = list(values), set[SSAValue]()
+    while stack:
+        value = stack.pop()
+        owner = value.owner
+        if value in seen:
+            continue
+        seen.add(value)
+        if isinstance(owner, Block):
+            if not isinstance(owner.parent_op(), KernelOp):
+                return False
+        elif owner is axis or owner.regions:
+            return False
+        elif not (isinstance(owner, ReduceAcrossOp) and axis.result in owner.over):
+            stack += owner.operands
+    return True
+
+
+def _write_spread(lowering: Lowering, scope: Scope, op: WriteOp, array: SSAValue, spread: _Spread) -> None:
+    """Each lane takes its part of the run, of which it holds the whole in `array`, by choices: registers have no
+    index."""
+    values, indices = lowering.values, lowering.indices
+    type, dimension, position = op.value.type, op.vector_dimension, spread.position
+    shape = list(shape_of(type))
+    width = shape[dimension] // spread.lanes
+    shape[dimension] = width
+    part = values.allocate(scope, array_type(element_of(type), (width,)), "part")
+    first = indices.compare(scope, "lt", position, LinearForm({}, spread.lanes))
+    with values.nest(scope, shape, width, dimension) as (inner, place):
+        for element in range(width):
+            chosen: SSAValue | None = None
+            for lane in range(spread.lanes):
+                at = [*place]
+                at[dimension] = LinearForm({}, lane * width + element)
+                held = inner.insert(LoadOp.of(array, values.array_place(inner, op.value, at, array))).result
+                if chosen is not None:
+                    is_own = indices.compare(scope, "eq", position, LinearForm({}, lane))
+                    held = inner.alu("where", is_own, held, chosen)
+                chosen = held
+            assert chosen is not None
+            at = [] if width == 1 else [indices.constant(element)]
+            inner.insert(StoreOp.of(chosen, part, at))
+        own = [*place]
+        own[dimension] = position * width
+        conditions = [first, *values.scalars(inner, spread.others, own)]
+        mask: SSAValue | None = None
+        for condition in conditions:
+            if constant_value(condition) is not True:
+                mask = condition if mask is None else inner.alu("and", mask, condition)
+        at = [] if width == 1 else [indices.constant(0)]
+        value = inner.insert(LoadOp.of(part, at, None, moved_type(element_of(type), width))).result
+        inner.insert(
+            StoreOp.of(value, lowering.buffers[op.buffer], _address(lowering, inner, op.buffer, op.indices, own), mask)
+        )
 
 
 def moved_type(element: Attribute, width: int) -> Attribute:

@@ -179,6 +179,32 @@ uop.kernel @first_warp(%out: memref<32xf32>, %x: memref<4x32xf32>) schedule #til
 
 // -----
 
+// Four lanes have the sums of 8 columns: each writes two of them, so that the warp's store is of whole sectors.
+uop.kernel @spread(%out: memref<64xf32>, %x: memref<4x64xf32>) schedule #tile.schedule<k = 4 thread, j = 8 thread * 8 register> {
+  %tk = tile.axis k = 4 thread : index
+  %tj = tile.axis j = 8 thread : index
+  %rj = tile.axis j = 8 register : vector<8xindex>
+  %c0 = uop.const 0 : index
+  %c8 = uop.const 8 : index
+  %j0 = uop.mul %tj, %c8 : index
+  %j1 = uop.expand %j0 : index -> vector<8xindex>
+  %j = uop.add %j1, %rj : vector<8xindex>
+  %v = tile.read %x[%tk, %j] vector 4 : memref<4x64xf32>(index, vector<8xindex>) -> vector<8xf32>
+  %s = tile.reduce_across add %v over %tk : vector<8xf32>
+  %first = uop.eq %tk, %c0 : index
+  %mask = uop.expand %first : i1 -> vector<8xi1>
+  tile.write %s, %out[%j] mask %mask vector 4 : vector<8xf32> -> memref<64xf32>(vector<8xindex>)
+}
+// CHECK-LABEL: gpu_kernel.kernel @spread
+// CHECK-COUNT-2: gpu_kernel.shuffle xor
+// CHECK:         %part = gpu_kernel.alloc : memref<2xf32, "register">
+// CHECK-COUNT-6: uop.where
+// CHECK:         %[[PAIR:.*]] = gpu_kernel.load %part[%{{.*}}] : memref<2xf32, "register"> -> vector<2xf32>
+// CHECK:         gpu_kernel.store %[[PAIR]], %out[%{{.*}}] : vector<2xf32> -> memref<64xf32>
+// CHECK-NEXT:  }
+
+// -----
+
 // A block of 48 threads has half a warp: no shuffles, all 48 values go through shared memory.
 uop.kernel @half_a_warp(%out: memref<48xi8>, %x: memref<48xi8>) schedule #tile.schedule<j = 48 thread> {
   %tj = tile.axis j = 48 thread : index
