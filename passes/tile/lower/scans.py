@@ -2,7 +2,7 @@
 
 Each factor of the axis is a level, the innermost first: it scans the totals of the level inside of it. The innermost
 is scanned inclusively; of the others, each gives what stands before the runs inside of it. In the end every element
-is combined once with all that stands before its innermost run. Only associativity is used.
+is combined once with all that stands before its innermost run. Only associativity is used, and the order is kept.
 """
 
 from __future__ import annotations
@@ -100,8 +100,12 @@ class _Scan:
     def build(self, scope: Scope) -> None:
         outermost, *_ = factors = self.op.factors
         innermost = factors[-1]
-        for factor in reversed(factors):
-            if factor.dimension is None:
+        levels = list(factors)
+        while levels:
+            factor = levels.pop()
+            if factor is not innermost and self._is_row_of_lanes(factor, levels):
+                self.over_lanes_in_turn(scope, factor, levels.pop())
+            elif factor.dimension is None:
                 self.over_threads(scope, factor, inclusive=factor is innermost)
             elif factor is innermost:
                 self.over_run(scope, factor.dimension, begins=factor is outermost)
@@ -165,7 +169,10 @@ class _Scan:
             lowering.barrier_before(scope, self.op)
         with values.nest(scope, shape) as (inner, place):
             elements = values.scalars(inner, self.op.inputs, place) if inclusive else self.last.load(inner, place)
-            elements, own = self.over_lanes(inner, elements, digit, lanes, inclusive)
+            elements = own = self.over_lanes(inner, elements, digit, lanes)
+            if not inclusive:
+                own = self.of_lane_before(inner, elements, digit, lanes, self.identity(inner))
+            elements = self.of_last_lane(inner, elements, digit, lanes)
             level.store(inner, place, own)
             if parts is None:
                 totals.store(inner, place, elements)
@@ -186,39 +193,74 @@ class _Scan:
         self.last = totals
         self.inner_digits.append(digit)
 
-    def over_lanes(
-        self, scope: Scope, elements: Elements, digit: Digit, lanes: int, inclusive: bool
-    ) -> tuple[Elements, Elements]:
-        """The total of the lanes, and each lane's own: of it and those before it, or only of those.
+    def _is_row_of_lanes(self, factor: AxisOp, outer: Sequence[AxisOp]) -> bool:
+        """Whether lanes are all of a factor, and what is around it is one register dimension, the outermost level."""
+        if factor.dimension is not None or len(outer) != 1 or outer[0].dimension is None:
+            return False
+        grid = self.lowering.grid
+        digit = grid.bind(factor)
+        return digit.extent == _lanes_of(grid, digit)
+
+    def over_lanes_in_turn(self, scope: Scope, factor: AxisOp, outer: AxisOp) -> None:
+        """Lanes, and the outermost level around them: each of its places continues the last lane of the one before it,
+        and a lane finds what stands before it one shuffle away."""
+        values, totals, dimension = self.lowering.values, self.last, outer.dimension
+        assert dimension is not None
+        digit = self.lowering.grid.bind(factor)
+        inclusive = self.tile(scope, totals.shape, "scan")
+        before = self.tile(scope, totals.shape, "before")
+        self.last = self.tile(scope, _without(totals.shape, dimension), "total")
+        with values.nest(scope, totals.shape) as (inner, place):
+            inclusive.store(inner, place, self.over_lanes(inner, totals.load(inner, place), digit, digit.extent))
+        with values.nest(scope, self.last.shape) as (around, place):
+            self.last.store(around, place, values.scalars(around, self.op.before, place))
+            with self.steps(around, dimension, 0, outer.extent) as (inner, step):
+                at = _at(place, dimension, step)
+                so_far = self.last.load(inner, place)
+                elements = self.monoid.combine(inner, so_far, inclusive.load(inner, at))
+                before.store(inner, at, self.of_lane_before(inner, elements, digit, digit.extent, so_far))
+                self.last.store(inner, place, self.of_last_lane(inner, elements, digit, digit.extent))
+        self.before.append(before)
+        self.inner_digits.append(digit)
+
+    def over_lanes(self, scope: Scope, elements: Elements, digit: Digit, lanes: int) -> Elements:
+        """Each lane's combined with those of the lanes before it.
 
         The distance between what is combined doubles: Hillis and Steele, "Data parallel algorithms" (1986).
         """
-        lowering, indices = self.lowering, self.lowering.indices
-        position = indices.remainder(lowering.root, digit.position, lanes)
-
-        def from_before(elements: Elements, distance: int) -> tuple[SSAValue, list[SSAValue]]:
-            """Whether there is a lane so far before, and what it holds."""
-            is_there = indices.compare(scope, "ge", position, LinearForm({}, distance))
-            away = indices.constant(distance * digit.stride)
-            return is_there, [from_lane(lowering, scope, element, "up", away) for element in elements]
-
         distance = 1
         while distance < lanes:
-            is_there, others = from_before(elements, distance)
+            is_there, others = self._from_before(scope, elements, digit, lanes, distance)
             elements = _choose(scope, is_there, self.monoid.combine(scope, others, elements), elements)
             distance *= 2
-        if inclusive:
-            own = elements
-        elif lanes > 1:
-            is_there, others = from_before(elements, 1)
-            own = _choose(scope, is_there, others, self.identity(scope))
-        else:
-            own = self.identity(scope)
-        if lanes > 1:
-            lane = indices.remainder(lowering.root, lowering.grid.thread, WARP)
-            end = indices.value(scope, lane + position * -digit.stride + LinearForm({}, (lanes - 1) * digit.stride))
-            elements = [from_lane(lowering, scope, element, "idx", end) for element in elements]
-        return elements, own
+        return elements
+
+    def of_lane_before(self, scope: Scope, elements: Elements, digit: Digit, lanes: int, first: Elements) -> Elements:
+        """What the lane before holds; `first` in the first one."""
+        if lanes == 1:
+            return first
+        is_there, others = self._from_before(scope, elements, digit, lanes, 1)
+        return _choose(scope, is_there, others, first)
+
+    def of_last_lane(self, scope: Scope, elements: Elements, digit: Digit, lanes: int) -> Elements:
+        """What the last lane holds."""
+        if lanes == 1:
+            return elements
+        lowering, indices = self.lowering, self.lowering.indices
+        lane = indices.remainder(lowering.root, lowering.grid.thread, WARP)
+        position = indices.remainder(lowering.root, digit.position, lanes)
+        end = indices.value(scope, lane + position * -digit.stride + LinearForm({}, (lanes - 1) * digit.stride))
+        return [from_lane(lowering, scope, element, "idx", end) for element in elements]
+
+    def _from_before(
+        self, scope: Scope, elements: Elements, digit: Digit, lanes: int, distance: int
+    ) -> tuple[SSAValue, list[SSAValue]]:
+        """Whether there is a lane so far before, and what it holds."""
+        lowering, indices = self.lowering, self.lowering.indices
+        position = indices.remainder(lowering.root, digit.position, lanes)
+        is_there = indices.compare(scope, "ge", position, LinearForm({}, distance))
+        away = indices.constant(distance * digit.stride)
+        return is_there, [from_lane(lowering, scope, element, "up", away) for element in elements]
 
     def finish(self, scope: Scope, dimension: int | None, begun: bool) -> None:
         """Combine each element with what stands before its innermost run. begun: the outermost level has continued what

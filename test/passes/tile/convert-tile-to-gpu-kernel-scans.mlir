@@ -1,7 +1,7 @@
 // RUN: uop-opt %s --pass-pipeline 'builtin.module(convert-tile-to-gpu-kernel)' --split-input-file | filecheck %s
 
-// A lane scans a run of four, lanes the totals of runs, a lane the totals of warps' runs: every element is combined once
-// with what stands before its run.
+// A lane scans a run of four, the lanes the totals of their runs; each of the two rows of lanes continues the last lane of
+// the one before. Every element is combined once with what stands before its run.
 uop.kernel @warp(%out: memref<256xf32>, %x: memref<256xf32>)
     schedule #tile.schedule<j = 2 register * 32 lane * 4 register> {
   %rj = tile.axis j = 2 register : vector<2x1xindex>
@@ -36,7 +36,7 @@ uop.kernel @warp(%out: memref<256xf32>, %x: memref<256xf32>)
 // CHECK:         %[[INCLUSIVE:.*]] = uop.where
 // CHECK:         %[[BEFORE:.*]] = gpu_kernel.shuffle up %[[SCANNED:.*]], %[[ONE]] : f32
 // CHECK-NEXT:    uop.where %[[IS_FIRST]], %[[BEFORE]], %{{.*}} : f32
-// CHECK-NEXT:    gpu_kernel.shuffle idx %[[SCANNED]], %{{.*}} : f32
+// CHECK:         gpu_kernel.shuffle idx %[[SCANNED]], %{{.*}} : f32
 // CHECK-NOT:     gpu_kernel.barrier
 // CHECK:         gpu_kernel.store %{{.*}}, %out[%{{.*}}] : vector<4xf32> -> memref<256xf32>
 
