@@ -8,7 +8,9 @@ from itertools import product
 from math import prod
 
 from ...dialects.axes import WARP, AxisKind
+from ...dialects.loop import ReduceOp, YieldOp
 from ...dialects.schedule import Factor, Staging
+from ...dialects.uop import CastOp, LoadOp, MulOp
 from .bank_conflicts import warp_wavefronts
 from .kernel_shape import Access, KernelShape
 from .schedule_parts import BLOCK_THREADS, Axes, Choice, ceil_div, factors_of, power_of_two_above, schedule_of
@@ -41,38 +43,70 @@ def product_axes(shape: KernelShape) -> tuple[str, str, str] | None:
 
 @dataclass(frozen=True)
 class Side:
-    """One side of a product's tile.
+    """One side of a product's tile: each thread has `groups` runs of `run` neighbours, `threads` runs apart.
 
-    strided: neighbouring threads take neighbouring elements, and the registers of a thread are `threads` apart; else
-      the
-      registers of a thread are neighbours.
+    With one group the registers of a thread are neighbours; with runs of one, those of neighbouring threads are.
     """
 
     threads: int
-    registers: int
-    strided: bool
+    groups: int
+    run: int
+
+    @property
+    def registers(self) -> int:
+        return self.groups * self.run
 
     @property
     def extent(self) -> int:
         return self.threads * self.registers
 
-    @property
-    def thread_step(self) -> int:
-        """From a thread's first element to its neighbour's."""
-        return 1 if self.strided else self.registers
-
     def factors(self, extent: int) -> list[Factor]:
         """The factors of an axis of this extent."""
-        inner = [(self.threads, AxisKind.THREAD), (self.registers, AxisKind.REGISTER)]
         return factors_of(
-            (ceil_div(extent, self.extent), AxisKind.BLOCK), *(reversed(inner) if self.strided else inner)
+            (ceil_div(extent, self.extent), AxisKind.BLOCK),
+            (self.groups, AxisKind.REGISTER),
+            (self.threads, AxisKind.THREAD),
+            (self.run, AxisKind.REGISTER),
         )
 
 
-def _side(extent: int, strided: bool) -> Side:
-    """16, 32 or 64 elements, less for small axes."""
+def _sides(extent: int) -> list[Side]:
+    """16, 32 or 64 elements, less for small axes: runs as long as they can be, or of one."""
     registers = 4 if extent >= 32 else 2 if extent > 8 else 1
-    return Side(min(16, power_of_two_above(ceil_div(extent, registers))), registers, strided)
+    threads = min(16, power_of_two_above(ceil_div(extent, registers)))
+    return [Side(threads, 1, registers), Side(threads, registers, 1)]
+
+
+LARGE_SIDES = (Side(8, 8, 1), Side(8, 2, 4))
+"""64 elements of which a thread holds 8: a step of 8 x 8 multiplications takes 16 elements of the slabs, where 4 x 4
+take 8. Runs of four are one 16-byte access, which threads side by side make without bank conflicts."""
+
+LARGE_STEP = 16
+"""Steps of the reduced axis in a slab of large tiles, which are written out: their addresses are constants, and four
+of them along rows of a slab are one 16-byte read."""
+
+LARGE_SLABS = 3
+"""Slabs of one operand in large tiles: with few threads in a block, copies start two steps ahead."""
+
+MANY_BLOCKS = 64
+"""Blocks from which on the tiles are large: fewer have a multiprocessor each, on which more threads hide more."""
+
+
+def _has_large_tiles(shape: KernelShape, row: str, column: str, reduced: str, staged: Mapping[str, Access]) -> bool:
+    """Whether each thread computes 8 x 8 elements: for many blocks of them, and sums of nothing but products, whose
+    64 accumulators and written-out steps fit the registers and the patience of a compiler."""
+    blocks = prod(ceil_div(max(1, shape.extents[axis]), 64) for axis in (row, column))
+    blocks *= prod(max(1, shape.extents[axis]) for axis in shape.parallel if axis not in (row, column))
+    reductions = [op for op in shape.kernel.body.walk() if isinstance(op, ReduceOp)]
+    return (
+        min(shape.extents[row], shape.extents[column]) >= 64
+        and shape.extents[reduced] > LARGE_STEP
+        and blocks >= MANY_BLOCKS
+        and shape.widest_bytes <= 4
+        and len(reductions) == 1
+        and len(staged) == 2
+        and all(isinstance(op, LoadOp | CastOp | MulOp | YieldOp) for op in reductions[0].body.block.ops)
+    )
 
 
 def product_schedule(shape: KernelShape, row: str, column: str, reduced: str) -> Choice:
@@ -81,52 +115,53 @@ def product_schedule(shape: KernelShape, row: str, column: str, reduced: str) ->
     A convolution's tile has further axes of its outputs, so that windows share what is staged; its taps, like all
     reduced axes but one, are walked within a slab.
 
-    The order of registers and threads on each side, and the padding of each slab, are those with the fewest counted
-    passes
-    over shared memory, then over the output's sectors.
+    The order of registers and threads on each side, and the padding of each slab, are those with the fewest reads of
+    shared memory, counted with the passes that each takes, and the fewest sectors of the output.
     """
     if shape.parallel.index(row) > shape.parallel.index(column):
         row, column = column, row  # threads are numbered in the order of the axes: the last is the fastest
     extents = {axis: max(1, shape.extents[axis]) for axis in (row, column)}
-    plain = {axis: _side(extent, False) for axis, extent in extents.items()}
-    tile = {axis: side.extent for axis, side in plain.items()}
-    further = _further_threads(shape, prod(side.threads for side in plain.values()), row, column)
-    tile |= further
     length = max(1, shape.extents[reduced])
     staged = _staged_loads(shape, reduced)
+    large = _has_large_tiles(shape, row, column, reduced, staged)
+    choices = {axis: LARGE_SIDES if large else _sides(extent) for axis, extent in extents.items()}
+    tile = {axis: sides[0].extent for axis, sides in choices.items()}
+    further = _further_threads(shape, prod(sides[0].threads for sides in choices.values()), row, column)
+    tile |= further
     slab = tile | {axis: max(1, shape.extents[axis]) for axis in shape.reduced}
 
     def slab_bytes(step: int) -> int:
         sizes = slab | {reduced: step}
         return sum(access.element_bytes * prod(_slab_shape(access, sizes)) for access in staged.values())
 
-    # Slabs are copied a step ahead where there are two steps, and else one element of the reduced axis at a time.
-    step = min(16 if max(tile.values()) > 32 else 32, power_of_two_above(length))
-    while step > 4 and (2 * slab_bytes(step) > SHARED_BUDGET or step >= length):
+    # Slabs are copied ahead where there are two steps, and else one element of the reduced axis at a time.
+    step = min(LARGE_STEP if max(tile.values()) > 32 else 32, power_of_two_above(length))
+    slabs = LARGE_SLABS if large else 2
+    while step > 4 and (slabs * slab_bytes(step) > SHARED_BUDGET or step >= length):
         step //= 2
     step = min(step, length)
     steps = ceil_div(length, step)
     slab[reduced] = step if steps > 1 else 1
 
-    def layout(orders: Sequence[bool]) -> tuple[float, dict[str, Side], dict[str, int]]:
+    def layout(pair: Sequence[Side]) -> tuple[float, dict[str, Side], dict[str, int]]:
         """What a register order costs; the sides and the paddings that go with it."""
-        sides = {axis: _side(extents[axis], order) for axis, order in zip((row, column), orders, strict=True)}
-        best = {buffer: _padding(access, sides, row, column, slab) for buffer, access in staged.items()}
+        sides = dict(zip((row, column), pair, strict=True))
+        best = {buffer: _padding(access, sides, row, column, slab, large) for buffer, access in staged.items()}
         passes = length * sum(cost for cost, _ in best.values())
         return passes + _store_sectors(shape, sides, column), sides, {buffer: pad for buffer, (_, pad) in best.items()}
 
-    # The registers of a thread are neighbours unless something else is cheaper: `min` keeps the first of equals.
+    # `min` keeps the first of equals.
     _, sides, paddings = min(
-        (layout(order) for order in product((False, True), repeat=2)), key=lambda choice: choice[0]
+        (layout(pair) for pair in product(choices[row], choices[column])), key=lambda choice: choice[0]
     )
 
     axes: Axes = {axis: side.factors(extents[axis]) for axis, side in sides.items()}
     for axis, threads in further.items():
         axes[axis] = factors_of((ceil_div(shape.extents[axis], threads), AxisKind.BLOCK), (threads, AxisKind.THREAD))
-    axes[reduced] = [Factor(steps, AxisKind.LOOP), Factor(step, AxisKind.LOOP)]
-    double = steps > 1
+    axes[reduced] = [Factor(steps, AxisKind.LOOP), Factor(step, AxisKind.UNROLL if large else AxisKind.LOOP)]
+    slabs = min(slabs, steps)
     stage = tuple(
-        Staging(buffer, 2 if double else 1, access.element_bytes >= 4 or double, paddings[buffer])
+        Staging(buffer, slabs, access.element_bytes >= 4 or slabs > 1, paddings[buffer])
         for buffer, access in staged.items()
         if length > 1
     )
@@ -168,9 +203,13 @@ def _slab_shape(access: Access, sizes: Mapping[str, int]) -> list[int]:
 
 
 def _padding(
-    access: Access, sides: Mapping[str, Side], row: str, column: str, slab: Mapping[str, int]
+    access: Access, sides: Mapping[str, Side], row: str, column: str, slab: Mapping[str, int], unrolled: bool
 ) -> tuple[float, int]:
-    """(passes over shared memory of the reads of one step, elements to add to each row of the slab for that)."""
+    """(what the reads of one step cost, elements to add to each row of the slab for that): each read is one
+    instruction, and so many passes over shared memory.
+
+    unrolled: the steps of the slab are written out, so that reads of neighbours are merged.
+    """
     size = access.element_bytes
     last = access.indices[-1] or {}
     shape = _slab_shape(access, slab)
@@ -187,20 +226,21 @@ def _padding(
         """Of one read of a warp of `width` bytes a lane."""
 
         def stride(axis: str) -> int:
-            return (last.get(axis, 0) + rows[axis] * (shape[-1] + padding)) * sides[axis].thread_step * size
+            return (last.get(axis, 0) + rows[axis] * (shape[-1] + padding)) * sides[axis].run * size
 
         return warp_wavefronts(threads, (stride(row), stride(column)), width)
 
     # Neighbours are read at once: the registers of a thread, or steps that the compiler unrolls.
     side = next((sides[axis] for axis in last if axis in sides), None)
-    neighbours = min(16 // size, 4 if side is None else 1 if side.strided else side.registers)
+    neighbours = min(16 // size, 4 if side is None else side.run)
     width = size * neighbours
     unit = max(1, 16 // size)  # rows stay aligned
     candidates = range(0, 8 * unit, unit) if len(access.indices) > 1 else (0,)
-    # The compiler may not merge: single reads count too.
-    padding = min(candidates, key=lambda padding: (passes(padding, size) + passes(padding, width), padding))
+    # Where the compiler may not merge, single reads count too.
+    widths = (width,) if unrolled else (size, width)
+    padding = min(candidates, key=lambda padding: (sum(passes(padding, width) for width in widths), padding))
     registers = prod(sides[axis].registers for axis in access.axes if axis in sides)
-    return passes(padding, width) * registers / neighbours, padding
+    return (1 + passes(padding, width)) * registers / neighbours, padding
 
 
 def _store_sectors(shape: KernelShape, sides: Mapping[str, Side], column: str) -> int:
@@ -209,8 +249,7 @@ def _store_sectors(shape: KernelShape, sides: Mapping[str, Side], column: str) -
     store = shape.stores[0]
     if store.contiguous_axis != column:
         return 0
-    in_vectors = not side.strided and max(1, shape.extents[column]) % side.registers == 0
     threads = min(WARP, side.threads)
-    if in_vectors:
-        return ceil_div(threads * side.registers * store.element_bytes, SECTOR_BYTES)
-    return side.registers * ceil_div(threads * side.thread_step * store.element_bytes, SECTOR_BYTES)
+    if max(1, shape.extents[column]) % side.run == 0:  # in vectors
+        return side.groups * ceil_div(threads * side.run * store.element_bytes, SECTOR_BYTES)
+    return side.registers * ceil_div(threads * side.run * store.element_bytes, SECTOR_BYTES)

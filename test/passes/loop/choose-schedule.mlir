@@ -354,6 +354,42 @@ uop.kernel @scan_products(%out: memref<128x1024xf32>, %x: memref<128x1024xf32>) 
 
 // -----
 
+// A product with many tiles: 8 x 8 elements a thread, in runs of four columns; three slabs, whose steps are written out.
+// CHECK: uop.kernel @product_large({{.*}}) schedule #tile.schedule<i = 8 block * 8 register * 8 thread, j = 8 block * 2 register * 8 thread * 4 register, k = 32 loop * 16 unroll, stage = [%x buffers 3 async, %w buffers 3 async]> {
+uop.kernel @product_large(%out: memref<512x512xf32>, %x: memref<512x512xf32>, %w: memref<512x512xf32>) {
+  loop.for %i (i = 512 parallel) {
+    loop.for %j (j = 512 parallel) {
+      %0 = loop.reduce %k (k = 512) add : f32 {
+        %1 = uop.load %x[%i, %k] : memref<512x512xf32>
+        %2 = uop.load %w[%k, %j] : memref<512x512xf32>
+        %3 = uop.mul %1, %2 : f32
+        loop.yield %3 : f32
+      }
+      uop.store %0, %out[%i, %j] : memref<512x512xf32>
+    }
+  }
+}
+
+// -----
+
+// With the right matrix transposed, neighbouring threads read neighbouring rows of it, which are padded.
+// CHECK: uop.kernel @product_transposed({{.*}}) schedule #tile.schedule<i = 8 block * 8 register * 8 thread, j = 8 block * 8 register * 8 thread, k = 32 loop * 16 unroll, stage = [%x buffers 3 async, %w buffers 3 async pad 4]> {
+uop.kernel @product_transposed(%out: memref<512x512xf32>, %x: memref<512x512xf32>, %w: memref<512x512xf32>) {
+  loop.for %i (i = 512 parallel) {
+    loop.for %j (j = 512 parallel) {
+      %0 = loop.reduce %k (k = 512) add : f32 {
+        %1 = uop.load %x[%i, %k] : memref<512x512xf32>
+        %2 = uop.load %w[%j, %k] : memref<512x512xf32>
+        %3 = uop.mul %1, %2 : f32
+        loop.yield %3 : f32
+      }
+      uop.store %0, %out[%i, %j] : memref<512x512xf32>
+    }
+  }
+}
+
+// -----
+
 // Products of 16-bit floats in f32: matrix instructions over slabs of 32, two at once, whose units of 16 bytes are
 // permuted.
 // CHECK: uop.kernel @product_f16({{.*}}) schedule #tile.schedule<i = 8 block * 2 warp * 2 register * 16 mma, j = 8 block * 2 warp * 4 register * 8 mma, k = 16 loop * 2 unroll * 16 mma, stage = [%a buffers 2 async swizzle 8, %b buffers 2 async swizzle 8]> {
