@@ -85,7 +85,7 @@ class UOpSplitReducePass(ModulePass):
         results = element_count(shape_of(op.results[0].type))
         if not element_count(shape):
             return 1
-        side_by_side = prod(shape[end:]) if end not in op.axis_list() else 1
+        side_by_side = 1 if max(op.axis_list(), default=0) >= end else prod(shape[end:])
         groups = results // side_by_side * -(-side_by_side // COLUMNS)
         most = min(self.blocks // groups, element_count(shape) // groups // self.part, prod(shape[first:end]))
         if most < 2:

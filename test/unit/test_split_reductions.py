@@ -30,6 +30,8 @@ PROGRAMS = {
     "logsumexp": (f"torch.randn({PRIME}).logsumexp(0)", None),
     "prologue_and_epilogue": ("(torch.randn(67, 131) * torch.randn(131)).exp().sum().sqrt()", 2),
     "two_axes": ("torch.randn(61, 3, 137).sum((0, 2))", 2),
+    "two_axes_first": ("torch.randn(1031, 3, 17).sum((0, 2))", 2),
+    "two_axes_small": ("torch.randn(5, 5, 3).sum((0, 2))", 1),
     "columns": ("torch.randn(1031, 36).sum(0)", 2),
     "columns_prime": ("torch.randn(1031, 37).amax(0)", 2),
     "columns_f16": ("torch.randn(1031, 40, dtype=torch.float16).sum(0)", 2),
