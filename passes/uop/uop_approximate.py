@@ -18,7 +18,8 @@ class UOpApproximatePass(ModulePass):
 
     In a softmax, exp(x − max x) becomes a power of 2, and a row is divided by its sum once; the logistic function
     becomes a power of 2 and an approximate reciprocal. That moves results by less than 2.3e-8, beside the two units in
-    the last place that the GPU's `ex2` may be off, as its `expf` may; NaN and infinities are as before. Leaves alone: every other exponential and quotient, and f64.
+    the last place that the GPU's `ex2` may be off, as its `expf` may; NaN and infinities are as before. Leaves alone:
+    every other exponential and quotient, and f64.
     """
 
     name = "uop-approximate"
