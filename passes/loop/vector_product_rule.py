@@ -32,6 +32,9 @@ ROW_THREADS = 128
 COLUMN_WARPS = 16
 """The most warps of a block whose sums of the same columns are added in shared memory."""
 
+SHARED_BYTES = 32 * 1024
+"""Shared memory for the sums of all warps: two thirds of what a kernel gets without asking."""
+
 _Matrix = tuple[Access, str, str, int]
 
 
@@ -93,7 +96,10 @@ def _columns(
     # As many steps as there are elements in a vector: the other factor is read by vectors, too.
     steps = max(1, min(VECTOR_BYTES // matrix.element_bytes, SUMS // (width * rows), length // WARP))
     steps = 1 << (steps.bit_length() - 1)
-    threads = min(COLUMN_WARPS * WARP // lanes, power_of_two_above(ceil_div(length, steps)))
+    warps = COLUMN_WARPS
+    while warps > 1 and warps * lanes * width * rows * max(4, shape.widest_bytes) > SHARED_BYTES:
+        warps //= 2
+    threads = min(warps * WARP // lanes, power_of_two_above(ceil_div(length, steps)))
     axes[reduced] = factors_of(
         (ceil_div(length, threads * steps), AxisKind.LOOP), (threads, AxisKind.THREAD), (steps, AxisKind.REGISTER)
     )

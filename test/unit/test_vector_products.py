@@ -19,6 +19,7 @@ PROGRAMS = {
     "columns_ragged": "torch.randn(4, 129) @ torch.randn(129, 257)",
     "columns_vector": "torch.randn(67) @ torch.randn(67, 513)",
     "columns_few": "torch.randn(1, 2048) @ torch.randn(2048, 12)",
+    "columns_many": f"torch.randn(4, 64, {f16}) @ torch.randn(64, 16400, {f16})",
     "columns_batches": f"torch.bmm(torch.randn(3, 1, 250, {bf16}), torch.randn(3, 250, 300, {bf16}))",
     "columns_epilogue": f"(torch.randn(4, 1025, {f16}) @ torch.randn(1025, 66, {f16}) + torch.randn(66, {f16})).relu()",
     "rows_f16": f"torch.randn(1, 1024, {f16}).float() @ torch.randn(301, 1024, {f16}).float().T",
