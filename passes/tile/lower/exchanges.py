@@ -21,6 +21,9 @@ from .lowering import Lowering
 from .scopes import Scope
 from .values import Place, array_type
 
+_MOST_UNROLLED = 128
+"""Partial results that a thread combines in a text without loops."""
+
 
 @dataclass(frozen=True)
 class Exchange:
@@ -182,7 +185,9 @@ class SharedExchange:
         takers = 1 << (count - 1).bit_length()
         if takers > lanes:
             # Written out, NVRTC reads four at a time, and beyond the last where they are no multiple of four.
-            return self._combined(scope, place, ZERO, 1, unroll=1 if count % 4 else 0)
+            # Of many, ptxas moves all loads to the front, and keeps in memory what registers do not hold.
+            unroll = 1 if count % 4 else 4 if count * prod(self.shape) > _MOST_UNROLLED else 0
+            return self._combined(scope, place, ZERO, 1, unroll)
         # Each lane takes one partial result, or the identity, and shuffles combine them.
         part = self.lowering.indices.remainder(scope, digit.position, takers)
         mask = None
