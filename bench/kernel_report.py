@@ -9,8 +9,6 @@ from kernel_bounds import GPUS
 from kernel_cases import CASES
 from kernel_measure import ARCHS, compare
 
-from uop.runtime.program import KernelRun
-
 PEERS = ("triton", "tinygrad")
 
 
@@ -49,19 +47,6 @@ def summary(name: str, record: Mapping[str, Any]) -> str:
     if "tinygrad" in record:
         verdict, _ = judge(record, "tinygrad")
         lines.append(f"  tinygrad: {verdict or record['tinygrad']['error']}")
-    return "\n".join(lines)
-
-
-def annotated(run: KernelRun) -> str:
-    """The CUDA text of a kernel; before each line the warp instructions that it took, behind it their opcodes."""
-    lines: list[str] = []
-    for number, text in enumerate(run.compiled.text.splitlines(), 1):
-        counters = run.counters.at_line(number)
-        opcodes = ", ".join(
-            f"{instruction.warps:,} {instruction.opcode}" for instruction in counters.by_instruction.values()
-        )
-        count = f"{counters.instructions:,}" if counters.instructions else ""
-        lines.append(f"{count:>12}  {text}  {opcodes and '// ' + opcodes}".rstrip())
     return "\n".join(lines)
 
 

@@ -10,7 +10,7 @@ sampled: first, last and spread blocks count the same, and the counts are multip
 --write puts the results into kernels.json beside this file and the table into docs/kernels.md.
 --ours only runs ours, and compares with the peers' counters in kernels.json.
 --check only runs ours, and fails if a counter is greater than the one in kernels.json.
---lines only runs ours, and prints the CUDA text with the warp instructions of each line.
+--lines only runs ours, and prints the CUDA text with what each line did, and its PTX instructions.
 """
 
 from __future__ import annotations
@@ -26,10 +26,12 @@ from typing import Any
 from kernel_cases import CASES
 from kernel_check import check
 from kernel_measure import Measured
-from kernel_report import annotated, document, summary
+from kernel_report import document, summary
 from kernel_runs import run_ours, run_tinygrad, run_triton, simulate_ours
 
+from uop.runtime.profile import profile_launch
 from uop.runtime.tensors import to_array
+from uop.tools.profile import profile_text
 
 RESULTS = Path(__file__).with_name("kernels.json")
 PAGE = Path(__file__).parents[1] / "docs" / "kernels.md"
@@ -80,7 +82,7 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="write kernels.json and docs/kernels.md")
     parser.add_argument("--ours", action="store_true", help="take the peers' counters from kernels.json")
     parser.add_argument("--check", action="store_true", help="compare our counters with kernels.json")
-    parser.add_argument("--lines", action="store_true", help="print our kernels with the instructions of each line")
+    parser.add_argument("--lines", action="store_true", help="print our kernels with what each line did")
     parser.add_argument("--no-tinygrad", action="store_true")
     options = parser.parse_args()
     names: list[str] = options.case or list(CASES)
@@ -90,7 +92,8 @@ def main() -> int:
     if options.lines:
         for name in names:
             run = simulate_ours(CASES[name], CASES[name].make_inputs())
-            print("\n\n".join(annotated(launch) for launch in run.kernels))
+            profiles = map(profile_launch, run.kernels)
+            print("\n\n".join(profile_text(profile, with_opcodes=True) for profile in profiles))
         return 0
     for name in names:
         before = stored["cases"].get(name) if options.ours else None

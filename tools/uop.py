@@ -56,6 +56,13 @@ def make_parser() -> argparse.ArgumentParser:
         "--save",
         metavar="DIR",
         help="where a failing run leaves what it takes to repeat it (default: a new folder uop-run-failure)",
+    run.add_argument(
+        "--profile",
+        action="store_true",
+        help="of each launch, the CUDA text with what each line did and which line of PyTorch it came from, and how the"
+        " launch fills an A100, an H100 and a B200",
+    )
+    run.add_argument("--json", action="store_true", help="with --profile: print all that as JSON and nothing else")
     )
 
     rules = commands.add_parser("rules", help="list the rewrite rules, or prove them")
@@ -164,6 +171,8 @@ def guarded(command: Callable[[], int]) -> int:
         return command()
     except ModuleNotFoundError as error:
         extra = EXTRAS.get((error.name or "").split(".")[0])
+    if options.command == "run" and options.json and not options.profile:
+        parser.error("--json prints the profile: give --profile too")
         if extra is None:
             raise
         print(f"uop: error: {error.name} is not installed: pip install 'uop[{extra}]'", file=sys.stderr)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 from ..frontends.capture import capture_expression, capture_file
@@ -11,6 +13,7 @@ from ..frontends.captured import Captured
 from ..frontends.errors import FrontendError
 from ..rewriting.diagnostics import PassError, collect_remarks
 from ..runtime.nvrtc import CompileError, NvrtcNotFoundError
+from ..runtime.profile import profile_launch
 from ..runtime.simulator import SimulationError, UnsupportedPtxError
 from ..runtime.tensors import to_interpreted
 from .compilation import CUDA, FILE_NAMES, CompilerCrash, compile_stages, stage_text
@@ -22,6 +25,7 @@ from .faults.saved_run import free_directory, save_run
 from .pipelines import CompileOptions
 from .plugins import load_plugin, make_context, register_plugin
 from .report import comparison_table, console, kernel_table
+from .profile import profile_text
 from .timing import Timing
 
 ERRORS = (
@@ -49,6 +53,8 @@ def execute(options: argparse.Namespace) -> int:
             return command(captured, options)
         except ERRORS as error:
             print(_report(error), file=sys.stderr)
+        except BrokenPipeError:
+            raise
             return 1
         finally:
             if options.remarks:
@@ -117,9 +123,17 @@ def run_command(captured: Captured, options: argparse.Namespace) -> int:
     except (WrongResultError, SimulationError, CompileError) as error:
         save(str(error).split("\n", 1)[0])
         raise
-    out = console()
-    out.print(kernel_table(result.run))
-    out.print(comparison_table(result.comparisons))
+    profiles = [profile_launch(launch) for launch in result.run.kernels] if options.profile else []
+    if options.json:
+        outputs = [{**asdict(row), "right": row.right} for row in result.comparisons]
+        launches = [profile.as_json() for profile in profiles]
+        print(json.dumps({"right": result.right, "outputs": outputs, "launches": launches}, indent=1))
+    else:
+        out = console()
+        out.print(kernel_table(result.run))
+        out.print(comparison_table(result.comparisons))
+        for profile in profiles:
+            print(f"\n{profile_text(profile)}")
     if not result.right:
         save("The result is not what eager PyTorch and float64 give.")
     return 0 if result.right else 1
