@@ -14,10 +14,8 @@ from uop.tools.pipelines import CompileOptions
 
 PROGRAMS = {
     "primes": "torch.randn(509, 19) @ torch.randn(19, 521)",
-    "one past a tile": "torch.randn(449, 33) @ torch.randn(33, 513)",
-    "right transposed": "torch.randn(449, 67) @ torch.randn(512, 67).T",
+    "right transposed": "torch.randn(449, 33) @ torch.randn(513, 33).T",
     "left transposed": "torch.randn(33, 512).T @ torch.randn(33, 452)",
-    "both transposed": "torch.randn(48, 450).T @ torch.randn(512, 48).T",
     "batches": "torch.bmm(torch.randn(16, 65, 18), torch.randn(16, 18, 127))",
     "epilogue": "F.gelu(F.linear(torch.randn(500, 40), torch.randn(512, 40), torch.randn(512)))",
     "mixed": "torch.randn(512, 36, dtype=torch.float16).float() @ torch.randn(36, 500)",
