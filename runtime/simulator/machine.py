@@ -25,6 +25,9 @@ from .ptx import Instruction
 from .shadow import Access, SharedShadow
 from .traffic import WARP
 
+SHOWN_RUNS = 4
+"""Runs of neighbouring threads that a message names."""
+
 _NEVER = np.iinfo(np.int32).max
 Step: TypeAlias = "Callable[[Machine], None]"
 Control: TypeAlias = "Callable[[Machine, int], int | None]"
@@ -332,7 +335,9 @@ class Machine:
             block = lane // self.launch.padded_threads
             self.pc = int(self.lane_pc[lane])
             other = int(first[block, 0])
-            raise BarrierFault(lane, "other threads of the block wait at another barrier", (other, "the other barrier"))
+            there = np.flatnonzero(waiting[block] & (pcs[block] == other))
+            detail = f"other threads of the block wait at another barrier: {self.name_threads(there)}"
+            raise BarrierFault(lane, detail, (other, "the other barrier"))
         lane = int(np.flatnonzero(self.waiting)[0])
         self._check_whole_blocks(self.waiting, int(self.lane_pc[lane]))
         self.waiting[:] = False
@@ -346,10 +351,10 @@ class Machine:
         if missing.any():
             block = int(np.flatnonzero(missing)[0])
             lane = block * self.launch.padded_threads + int(np.flatnonzero(rows[block])[0])
-            absent = int(np.flatnonzero(~rows[block])[0])
+            absent = np.flatnonzero(~rows[block])
             self.pc = int(self.lane_pc[lane]) if self.waiting[lane] else pc
-            count = int((~rows[block]).sum())
-            detail = f"{count} threads of the block have exited, the first is {self.name_thread(absent)}"
+            have = "threads of the block have" if len(absent) > 1 else "thread of the block has"
+            detail = f"{len(absent)} {have} exited before it: {self.name_threads(absent)}"
             raise BarrierFault(lane, detail)
 
     def converge(self, members: Array | None, pc: int) -> bool:
@@ -394,6 +399,17 @@ class Machine:
         """A thread of the block, by its index."""
         x, y, _ = self.launch.block
         return f"thread ({thread % x}, {thread // x % y}, {thread // (x * y)})"
+
+    def name_threads(self, threads: Array) -> str:
+        """Threads of the block by ascending indices: runs of neighbours by their ends, the first few of them."""
+        runs = np.split(threads, np.flatnonzero(np.diff(threads) != 1) + 1)
+        names = [
+            self.name_thread(int(run[0]))
+            if len(run) == 1
+            else f"{self.name_thread(int(run[0]))} to {self.name_thread(int(run[-1])).removeprefix('thread ')}"
+            for run in runs[:SHOWN_RUNS]
+        ]
+        return ", ".join(names) + (", …" if len(runs) > SHOWN_RUNS else "")
 
     def name_lane(self, lane: int) -> str:
         """A thread and its block, by its lane in the chunk."""

@@ -403,7 +403,31 @@ extern "C" __global__ void k(float* out, int n) {
 """
     run(source, 2, 64, np.zeros(64, np.float32), 64)
     message = fails(source, 2, 64, np.zeros(64, np.float32), 40, kind="barrier divergence")
-    assert "24 threads of the block have exited, the first is thread (40, 0, 0)" in message
+    assert "thread (0, 0, 0) of block (0, 0, 0): 24 threads of the block have exited before it" in message
+    assert message.endswith("exited before it: thread (40, 0, 0) to (63, 0, 0)")
+    assert message.startswith("kernel k, line 5: barrier divergence")
+
+
+def test_barrier_divergence_names_scattered_threads():
+    source = r"""
+extern "C" __global__ void k(float* out) {
+  if (CONDITION) return;
+  out[threadIdx.x] = 1;
+  __syncthreads();  // BUG
+}
+"""
+
+    def message(condition: str) -> str:
+        program = source.replace("CONDITION", condition)
+        return fails(program, 1, (8, 8), np.zeros(8, np.float32), kind="barrier divergence")
+
+    one = message("threadIdx.x == 3 && threadIdx.y == 1")
+    assert one.endswith("1 thread of the block has exited before it: thread (3, 1, 0)")
+    rows = message("threadIdx.y == 2 || threadIdx.y == 5")
+    assert rows.endswith(
+        "16 threads of the block have exited before it: thread (0, 2, 0) to (7, 2, 0), thread (0, 5, 0) to (7, 5, 0)"
+    )
+    assert message("threadIdx.x == 7").endswith("thread (7, 3, 0), …")
 
 
 def test_barrier_after_early_exit():
@@ -439,6 +463,8 @@ extern "C" __global__ void k(float* out) {
     with pytest.raises(SimulationError, match="other threads of the block wait at another barrier") as caught:
         run(source, 1, 64, np.zeros(64, np.float32))
     assert {caught.value.line} <= {line_of(source), line_of(source, "// FIRST")}
+    assert "wait at another barrier: thread (0, 0, 0) to (31, 0, 0)" in str(caught.value)
+    assert f"the other barrier, line {line_of(source, '// FIRST')}" in str(caught.value)
 
 
 def test_shuffle_from_a_lane_that_exited():
