@@ -14,10 +14,10 @@ from ..dialects import gpu_kernel
 from ..dialects.types import shape_of
 from ..dialects.uop import LaunchOp, ReshapeOp
 from ..rewriting.diagnostics import PassError
-from ..targets.cuda import gpu_kernels, kernel_name, kernel_text
+from ..targets.cuda import gpu_kernels, kernel_lines, kernel_name, kernel_text
 from .arena import Arena
 from .nvrtc import Resources, compile_cuda
-from .simulator import Counters, simulate
+from .simulator import Counters, SimulationError, simulate
 from .storage import Array, storage_dtype
 
 
@@ -86,6 +86,25 @@ def compile_kernel(kernel: gpu_kernel.KernelOp) -> CompiledKernel:
     return CompiledKernel(kernel, text, ptx, resources)
 
 
+def _launch(compiled: CompiledKernel, buffers: Sequence[Array], *, check_races: bool, sample: bool) -> Counters:
+    """Simulate one launch; what goes wrong is told with the user's lines, where its CUDA line has some."""
+    kernel = compiled.kernel
+    try:
+        return simulate(
+            compiled.ptx,
+            kernel.grid_shape,
+            kernel.threads,
+            buffers,
+            check_races=check_races,
+            source=compiled.text,
+            sample=sample,
+        )
+    except SimulationError as error:
+        sources = kernel_lines(kernel)[error.line - 1].sources if error.line else ()
+        places = "".join(f"\n  from {source}" for source in sources)
+        raise SimulationError(f"{error}{places}", error.kind, error.line) from None
+
+
 class Program:
     """The kernels of a module in `gpu_kernel` form, and the function that launches them."""
 
@@ -131,15 +150,8 @@ class Program:
                 outputs = arena.results(op)
                 counters = Counters()
                 if not compiled.is_empty:
-                    counters = simulate(
-                        compiled.ptx,
-                        compiled.kernel.grid_shape,
-                        compiled.kernel.threads,
-                        [*map(flat, outputs), *(read_only(values[operand]) for operand in op.operands)],
-                        check_races=check_races,
-                        source=compiled.text,
-                        sample=sample,
-                    )
+                    buffers = [*map(flat, outputs), *(read_only(values[operand]) for operand in op.operands)]
+                    counters = _launch(compiled, buffers, check_races=check_races, sample=sample)
                 runs.append(KernelRun(compiled, counters))
                 if on_kernel is not None:
                     on_kernel(runs[-1])

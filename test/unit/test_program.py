@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from xdsl.context import Context
-from xdsl.dialects.builtin import Builtin, ModuleOp, TensorType, bf16, f32, i32
+from xdsl.dialects.builtin import Builtin, FileLineColLoc, IntAttr, ModuleOp, StringAttr, TensorType, bf16, f32, i32
 from xdsl.dialects.func import Func
 from xdsl.parser import Parser
 
-from uop.dialects import get_all_dialects
+from uop.dialects import get_all_dialects, gpu_kernel
 from uop.rewriting.diagnostics import PassError
 from uop.runtime.program import Program
 from uop.runtime.simulator import SimulationError
@@ -68,6 +68,38 @@ def test_what_a_kernel_leaves_unwritten_is_poison() -> None:
 def test_one_element_too_many_is_found() -> None:
     with pytest.raises(SimulationError, match="out of bounds"):
         Program(parse(DOUBLE.replace("LIMIT", "7"))).run([x()])
+
+
+TWO_BLOCKS = """
+gpu_kernel.kernel @first(%out: memref<6xf32>, %x: memref<2xf32>)
+    outputs 1 grid [2, 1, 1] block 32 arch "sm_90" index_bits 32 {
+  %b = gpu_kernel.block_id x
+  %t = gpu_kernel.thread_id
+  %n = uop.const 6 : index
+  %ok = uop.lt %t, %n : index
+  %0 = gpu_kernel.load %x[%b] : memref<2xf32> -> f32
+  gpu_kernel.store %0, %out[%t] mask %ok : f32 -> memref<6xf32>
+}
+func.func @forward(%x: tensor<2xf32>) -> tensor<6xf32> {
+  %0 = uop.launch @first(%x) : (tensor<2xf32>) -> tensor<6xf32>
+  func.return %0 : tensor<6xf32>
+}
+"""
+
+
+def test_blocks_that_store_different_values_are_found_with_their_lines() -> None:
+    module = parse(TWO_BLOCKS)
+    for op in module.walk():
+        if isinstance(op, gpu_kernel.StoreOp):
+            op.location = FileLineColLoc(StringAttr("model.py"), IntAttr(7), IntAttr(0))
+    program = Program(module)
+    np.testing.assert_array_equal(program.run([np.ones(2, np.float32)]).outputs[0], np.ones(6))
+    with pytest.raises(SimulationError, match="two threads store different values") as caught:
+        program.run([np.arange(2, dtype=np.float32)])
+    message = str(caught.value)
+    assert message.startswith(f"kernel first, line {caught.value.line}: ")
+    assert "thread (0, 0, 0) of block (0, 0, 0): thread (0, 0, 0) of block (1, 0, 0) stores another value" in message
+    assert message.endswith("\n  from model.py:7")
 
 
 @pytest.mark.parametrize("argument", [x().reshape(3, 2), x().astype(np.float64)])
