@@ -17,8 +17,8 @@ LEAST_ELEMENTS = 4096
 VECTOR_BYTES = 16
 """What a lane reads at once."""
 
-SUMS = 64
-"""Sums that a thread holds: those of its rows, for each element that it reads at once."""
+SUM_BYTES = 256
+"""Of the sums that a thread holds: those of its rows, for each element that it reads at once."""
 
 RUN_BYTES = 64
 """The least that neighbouring lanes read of a row of the matrix: two sectors."""
@@ -93,8 +93,9 @@ def _columns(
     lanes = min(WARP, power_of_two_above(ceil_div(extent, width)))
     while lanes * width * matrix.element_bytes > RUN_BYTES and ceil_div(extent, lanes * width) * others < FEW_BLOCKS:
         lanes //= 2
+    sums = SUM_BYTES // max(4, shape.widest_bytes)
     # As many steps as there are elements in a vector: the other factor is read by vectors, too.
-    steps = max(1, min(VECTOR_BYTES // matrix.element_bytes, SUMS // (width * rows), length // WARP))
+    steps = max(1, min(VECTOR_BYTES // matrix.element_bytes, sums // (width * rows), length // WARP))
     steps = 1 << (steps.bit_length() - 1)
     warps = COLUMN_WARPS
     while warps > 1 and warps * lanes * width * rows * max(4, shape.widest_bytes) > SHARED_BYTES:
@@ -116,7 +117,8 @@ def _rows(shape: KernelShape, axes: Axes, matrix: Access, column: str, reduced: 
     extent, length = shape.extents[column], shape.extents[reduced]
     width = _vector(shape, matrix, reduced)
     lanes = min(WARP, power_of_two_above(ceil_div(length, width)))
-    each = max(1, min(4, SUMS // (width * rows), power_of_two_above(extent)))
+    sums = SUM_BYTES // max(4, shape.widest_bytes)
+    each = max(1, min(4, sums // (width * rows), power_of_two_above(extent)))
     groups = ROW_THREADS // lanes
 
     def blocks() -> int:

@@ -18,6 +18,7 @@ PROGRAMS = {
     "columns_widened": f"torch.randn(2, 99, {f16}).float() @ torch.randn(99, 200, {f16}).float() + torch.randn(200)",
     "columns_ragged": "torch.randn(4, 129) @ torch.randn(129, 257)",
     "columns_short": "torch.randn(4, 33) @ torch.randn(33, 8200)",
+    "columns_f64": "torch.randn(3, 1031).double() @ torch.randn(1031, 20).double()",
     "columns_vector": "torch.randn(67) @ torch.randn(67, 513)",
     "columns_few": "torch.randn(1, 2048) @ torch.randn(2048, 12)",
     "columns_many": f"torch.randn(4, 64, {f16}) @ torch.randn(64, 16400, {f16})",
