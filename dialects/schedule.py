@@ -179,25 +179,35 @@ class ScheduleAttr(Data[Schedule]):
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> Schedule:
-        axes: list[tuple[str, tuple[Factor, ...]]] = []
-        stage: list[Staging] = []
-
-        def entry() -> None:
-            name = parser.parse_identifier()
-            parser.parse_punctuation("=")
-            if name == "stage":
-                stage.extend(parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: _parse_staging(parser)))
-                return
-            factors = [_parse_factor(parser)]
-            while parser.parse_optional_punctuation("*"):
-                factors.append(_parse_factor(parser))
-            axes.append((name, tuple(factors)))
-
-        parser.parse_comma_separated_list(parser.Delimiter.ANGLE, entry)
-        return Schedule(tuple(axes), tuple(stage))
+        axes, stage = parse_entries(parser, parser.Delimiter.ANGLE)
+        return Schedule(axes, stage or ())
 
     def print_parameter(self, printer: Printer) -> None:
         printer.print_string(f"<{self.data}>")
+
+
+def parse_entries(
+    parser: AttrParser, delimiter: AttrParser.Delimiter
+) -> tuple[tuple[tuple[str, tuple[Factor, ...]], ...], tuple[Staging, ...] | None]:
+    """The axes with their factors, and what is staged; None where `stage` is not mentioned."""
+    axes: list[tuple[str, tuple[Factor, ...]]] = []
+    stage: list[Staging] | None = None
+
+    def entry() -> None:
+        nonlocal stage
+        name = parser.parse_identifier()
+        parser.parse_punctuation("=")
+        if name == "stage":
+            staged = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: _parse_staging(parser))
+            stage = [*(stage or ()), *staged]
+            return
+        factors = [_parse_factor(parser)]
+        while parser.parse_optional_punctuation("*"):
+            factors.append(_parse_factor(parser))
+        axes.append((name, tuple(factors)))
+
+    parser.parse_comma_separated_list(delimiter, entry)
+    return tuple(axes), None if stage is None else tuple(stage)
 
 
 def _parse_factor(parser: AttrParser) -> Factor:

@@ -108,7 +108,8 @@ FLAGS: Mapping[str, tuple[Flag, ...]] = {
 
 # The flags that give a pipeline of `pipelines.py`; the options are those of `CompileOptions`.
 NAMED_PIPELINES = {
-    "uop-to-cuda": "from any stage to what `-t cuda` prints; options such as 'arch=sm_90 after=loop to=tile'",
+    "uop-to-cuda": "from any stage to what `-t cuda` prints; options such as 'arch=sm_90 after=loop to=tile' and, "
+    "for the schedules of kernels, schedule='k = 4 loop * 16 loop','@forward_1: i = 8 block'",
 }
 
 _ALL = {flag.name: flag for flags in FLAGS.values() for flag in flags}

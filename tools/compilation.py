@@ -57,7 +57,8 @@ def compile_stages(
     """Take an imported function through the pipeline, in place; (name, module) of each form as it is reached.
 
     verify: check the IR, SSA dominance included, after each pass. instrumentations: hooks around each pass.
-    Raises `PassError` for a program that a pass refuses, `CompilerCrash` for a pass that fails otherwise.
+    Raises `PassError` for a program that a pass refuses, `PipelineError` for options that one refuses, `CompilerCrash`
+    for a pass that fails otherwise.
     """
     context = make_context()
     module = imported.module
@@ -70,8 +71,9 @@ def compile_stages(
     for stage in STAGES:
         for step in stage.steps:
             pipeline.append(step.spell(options))
+            passes = build_pipeline(pipeline[-1], registry)
             try:
-                execute(build_pipeline(pipeline[-1], registry), context, module, hooks)
+                execute(passes, context, module, hooks)
             except PassError:
                 raise
             except Exception as error:

@@ -79,6 +79,11 @@ def make_from_spec(cls: type[OptionsT], spec: PassSpec, text: str, kind: str = "
 
 def spec_of(instance: "ArgSpecConvertible") -> PassSpec:
     """The spec that makes `instance`, without the options that have their default value."""
+    return PassSpec(instance.name, options_of(instance))
+
+
+def options_of(instance: "DataclassInstance") -> tuple[Option, ...]:
+    """The options that `make_from_spec` makes `instance` of, without those that have their default value."""
     options: list[Option] = []
     for field in dataclasses.fields(instance):
         if not field.init or field.name == "name":
@@ -87,7 +92,7 @@ def spec_of(instance: "ArgSpecConvertible") -> PassSpec:
         if _has_default(field) and repr(value) == repr(_default(field)):  # 1, 1.0 and True are equal
             continue
         options.append(Option(field.name.replace("_", "-"), print_values(value)))
-    return PassSpec(instance.name, tuple(options))
+    return tuple(options)
 
 
 def print_values(value: Any) -> tuple[Value, ...]:

@@ -19,9 +19,9 @@ class Step:
     forwards: tuple[str, ...] = ()
 
     def spell(self, options: "CompileOptions") -> str:
-        """The step as text, `choose-schedule{arch=sm_90}`."""
-        values = tuple(Option(name, print_values(getattr(options, name))) for name in self.forwards)
-        return str(PassSpec(self.name, values))
+        """The step as text, `convert-tile-to-gpu-kernel{arch=sm_90}`; options that are empty lists are left out."""
+        values = {name: print_values(getattr(options, name)) for name in self.forwards}
+        return str(PassSpec(self.name, tuple(Option(name, value) for name, value in values.items() if value)))
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,14 @@ class Stage:
 class CompileOptions:
     """Options of the pipelines that compile.
 
-    arch:  the GPU architecture to compile for
-    after: the form that the input has: only the passes after this stage are run ('' runs all)
-    to:    the stage to stop at ('' runs all)
+    arch:     the GPU architecture to compile for
+    schedule: what the user decides of the kernels' schedules, as choose-schedule takes it
+    after:    the form that the input has: only the passes after this stage are run ('' runs all)
+    to:       the stage to stop at ('' runs all)
     """
 
     arch: str = "sm_90"
+    schedule: tuple[str, ...] = ()
     after: str = ""
     to: str = ""
 
@@ -64,7 +66,7 @@ STAGES: tuple[Stage, ...] = (
     Stage(
         "tile",
         (
-            Step("choose-schedule"),
+            Step("choose-schedule", ("schedule",)),
             Step("convert-loop-to-tile"),
             Step("tile-drop-masks"),
             Step("tile-stage"),

@@ -32,6 +32,15 @@ def make_parser() -> argparse.ArgumentParser:
     )
     program.add_argument("--arch", choices=ARCHITECTURES, default="sm_90", help="architecture (default: %(default)s)")
     program.add_argument("--load", action="append", default=[], metavar="FILE", help="also the rules that FILE defines")
+    program.add_argument(
+        "--schedule",
+        action="append",
+        default=[],
+        type=_schedule,
+        metavar="SCHEDULE",
+        help="how axes are carried out, of all kernels or of one: 'k = 4 loop * 16 loop', '@forward_1: i = 8 block'; "
+        "the rest is chosen (--ir loop shows the axes, --remarks what is chosen; several times for several kernels)",
+    )
     program.add_argument("--remarks", action="store_true", help="tell what passes decided, and why")
 
     compile_ = commands.add_parser(
@@ -48,6 +57,13 @@ def make_parser() -> argparse.ArgumentParser:
     )
     run.add_argument("--seed", type=int, default=0, help="seed of the random inputs (default: %(default)s)")
     run.add_argument(
+        "--profile",
+        action="store_true",
+        help="of each launch, the CUDA text with what each line did and which line of PyTorch it came from, and how the"
+        " launch fills an A100, an H100 and a B200",
+    )
+    run.add_argument("--json", action="store_true", help="with --profile: print all that as JSON and nothing else")
+    run.add_argument(
         "--check",
         choices=["each"],
         help="each: run the program after each pass too, and name the first pass and rewrite that change its results",
@@ -56,13 +72,6 @@ def make_parser() -> argparse.ArgumentParser:
         "--save",
         metavar="DIR",
         help="where a failing run leaves what it takes to repeat it (default: a new folder uop-run-failure)",
-    run.add_argument(
-        "--profile",
-        action="store_true",
-        help="of each launch, the CUDA text with what each line did and which line of PyTorch it came from, and how the"
-        " launch fills an A100, an H100 and a B200",
-    )
-    run.add_argument("--json", action="store_true", help="with --profile: print all that as JSON and nothing else")
     )
 
     rules = commands.add_parser("rules", help="list the rewrite rules, or prove them")
@@ -84,6 +93,17 @@ def _count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no number of at least 1")
     return int(text)
+
+
+def _schedule(text: str) -> str:
+    """A schedule that can be read, from the command line."""
+    from ..passes.loop.schedule_pins import parse_pin  # xDSL takes a while to load
+
+    try:
+        parse_pin(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return text
 
 
 def _add_check(check: argparse.ArgumentParser) -> None:
@@ -151,6 +171,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return guarded(check)
     if (options.source is None) == (options.code is None):
         parser.error("give one program: -c CODE, or FILE:FUNCTION")
+    if options.command == "run" and options.json and not options.profile:
+        parser.error("--json prints the profile: give --profile too")
 
     def execute() -> int:
         # PyTorch takes seconds to load: the command line is checked first.
@@ -171,8 +193,6 @@ def guarded(command: Callable[[], int]) -> int:
         return command()
     except ModuleNotFoundError as error:
         extra = EXTRAS.get((error.name or "").split(".")[0])
-    if options.command == "run" and options.json and not options.profile:
-        parser.error("--json prints the profile: give --profile too")
         if extra is None:
             raise
         print(f"uop: error: {error.name} is not installed: pip install 'uop[{extra}]'", file=sys.stderr)

@@ -22,15 +22,17 @@ from .execution import run_captured
 from .faults.interpret_each import InterpretEach, InterpretOptions, WrongResultError
 from .faults.outcomes import Inputs
 from .faults.saved_run import free_directory, save_run
+from .pipeline_text import PipelineError
 from .pipelines import CompileOptions
 from .plugins import load_plugin, make_context, register_plugin
-from .report import comparison_table, console, kernel_table
 from .profile import profile_text
+from .report import comparison_table, console, kernel_table
 from .timing import Timing
 
 ERRORS = (
     FrontendError,
     PassError,
+    PipelineError,
     CompilerCrash,
     DiagnosticError,
     CompileError,
@@ -51,10 +53,10 @@ def execute(options: argparse.Namespace) -> int:
             captured = capture_expression(options.code) if options.code is not None else capture_file(options.source)
             command = compile_command if options.command == "compile" else run_command
             return command(captured, options)
-        except ERRORS as error:
-            print(_report(error), file=sys.stderr)
         except BrokenPipeError:
             raise
+        except ERRORS as error:
+            print(_report(error), file=sys.stderr)
             return 1
         finally:
             if options.remarks:
@@ -73,12 +75,16 @@ def _report(error: Exception) -> Diagnostic | str:
     return f"uop: error: {error}"
 
 
+def _compile_options(options: argparse.Namespace) -> CompileOptions:
+    return CompileOptions(arch=options.arch, schedule=tuple(options.schedule))
+
+
 def compile_command(captured: Captured, options: argparse.Namespace) -> int:
     """Print a stage, or write all of them to files."""
     wanted = options.ir or (None if options.directory else CUDA)
     directory = Path(options.directory) if options.directory else None
     texts: dict[str, str] = {}
-    for name, module in compile_stages(captured.imported(), CompileOptions(arch=options.arch)):
+    for name, module in compile_stages(captured.imported(), _compile_options(options)):
         if directory is not None or name == wanted:
             texts[name] = stage_text(name, module, locations=not options.no_locations)
         if directory is None and name == wanted:
@@ -105,7 +111,7 @@ def run_command(captured: Captured, options: argparse.Namespace) -> int:
             directory,
             captured,
             module,
-            CompileOptions(arch=options.arch),
+            _compile_options(options),
             seed=options.seed,
             loaded=options.load,
             each=options.check == "each",
@@ -116,7 +122,7 @@ def run_command(captured: Captured, options: argparse.Namespace) -> int:
     try:
         result = run_captured(
             captured,
-            CompileOptions(arch=options.arch),
+            _compile_options(options),
             seed=options.seed,
             instrumentations=[_interpret_each(captured, options.seed)] if options.check == "each" else (),
         )

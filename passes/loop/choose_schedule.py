@@ -1,15 +1,22 @@
 """The pass `choose-schedule`."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ...dialects.schedule import ScheduleAttr
+from ...dialects.schedule import ScheduleAttr, Staging
+from ...dialects.tile import StageOp
 from ...dialects.uop import KernelOp
-from ...rewriting.diagnostics import emit_remark
+from ...rewriting.diagnostics import PassError, emit_remark
+from ..tile.tile_drop_masks import TileDropMasksPass
+from ..tile.tile_stage import stage_kernel, staged_arguments
+from .convert_loop_to_tile import ConvertLoopToTilePass
 from .kernel_shape import shape_of_kernel
+from .schedule_checks import check_schedule
+from .schedule_pins import Pin, parse_pins
 from .schedule_rules import choose
 
 
@@ -23,14 +30,81 @@ class ChooseSchedulePass(ModulePass):
     matrix instructions (matrix_rule.py); products of a few rows by a matrix read it once, in vectors
     (vector_product_rule.py).
     Leaves alone: kernels that have a schedule, and kernels that are not in loop form.
+
+    schedule: what the user decides, each as it stands in `#tile.schedule<…>`: `k = 4 loop * 16 loop` binds one axis of
+    every kernel, `@forward_1: i = 8 block, stage = [%x]` of one, which goes before. The rest is chosen as without it.
+    Refused: what cannot be read or carried out.
     """
 
     name = "choose-schedule"
 
+    schedule: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        parse_pins(self.schedule)
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for kernel in op.ops:
-            if not isinstance(kernel, KernelOp) or kernel.schedule is not None or kernel.is_tensor_form:
+        pins = parse_pins(self.schedule)
+        kernels = [kernel for kernel in op.ops if isinstance(kernel, KernelOp)]
+        _check_names(pins, kernels)
+        for kernel in kernels:
+            of_kernel = [pin for pin in pins if pin.kernel == kernel.sym_name.data]
+            if kernel.schedule is not None or kernel.is_tensor_form:
+                for pin in of_kernel:
+                    why = "has a schedule already" if kernel.schedule is not None else "is in tensor form"
+                    emit_remark(kernel, f"@{kernel.sym_name.data} {why}: `{pin}` is not used")
                 continue
             choice = choose(shape_of_kernel(kernel))
             kernel.schedule = ScheduleAttr(choice.schedule)
-            emit_remark(kernel, f"@{kernel.sym_name.data}: {choice.reason}: {choice.schedule}")
+            said = f"@{kernel.sym_name.data}: {choice.reason}: {choice.schedule}"
+            if own := [pin for pin in pins if pin.kernel is None] + of_kernel:
+                _pin(kernel, own)
+                said += f"; pinned: {', '.join(map(str, own))}: {kernel.schedule.data}"
+            emit_remark(kernel, said)
+
+
+def _check_names(pins: Sequence[Pin], kernels: Sequence[KernelOp]) -> None:
+    names = [kernel.sym_name.data for kernel in kernels]
+    for pin in pins:
+        if pin.kernel is not None and pin.kernel not in names:
+            known = ", ".join(f"@{name}" for name in names) or "none"
+            raise PassError(f"schedule '@{pin.kernel}: {pin}': no kernel is called that", None, f"there are: {known}")
+
+
+def _pin(kernel: KernelOp, pins: Sequence[Pin]) -> None:
+    """Put what is pinned in the place of what was chosen, and check that it can be carried out."""
+    assert kernel.schedule is not None
+    chosen = schedule = kernel.schedule.data
+    for pin in pins:
+        schedule = pin.over(schedule)
+    kernel.schedule = ScheduleAttr(schedule)
+    try:
+        check_schedule(kernel)
+        for pin in pins:
+            if pin.stage:
+                _check_staging(kernel, pin.stage)
+    except PassError as error:
+        if error.help is None and any(pin.kernel is None for pin in pins):
+            error.help = f"`@{kernel.sym_name.data}: …` is for this kernel alone, other schedules are for all"
+        error.add_note(f"note: pinned: {', '.join(map(str, pins))}")
+        error.add_note(f"note: without that: {chosen}")
+        raise
+
+
+def _check_staging(kernel: KernelOp, stagings: Sequence[Staging]) -> None:
+    """Stage in a copy of the kernel. Raises `PassError` for a buffer of which no read can be staged."""
+    copy = kernel.clone()
+    module = ModuleOp([copy])
+    ConvertLoopToTilePass().apply(Context(), module)
+    TileDropMasksPass().apply(Context(), module)
+    unstaged = {left.buffer: left.reason for left in stage_kernel(copy, stagings)}
+    staged = {op.buffer for op in copy.body.walk() if isinstance(op, StageOp)}
+    for staging, argument in zip(stagings, staged_arguments(copy, stagings), strict=True):
+        if argument not in staged:
+            name, reason = kernel.sym_name.data, unstaged.get(staging.buffer, "nothing reads it")
+            raise PassError(
+                f"kernel @{name}: the schedule stages %{staging.buffer}, which cannot be staged: {reason}",
+                kernel,
+                "what is staged is read inside a reduced axis that has a loop factor, at indices that are linear in "
+                "the axes, and fits: fewer buffers or smaller tiles take less",
+            )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import prod
 
 from xdsl.ir import Operation
@@ -13,6 +14,7 @@ from ...dialects.schedule import Factor, Schedule
 from ...dialects.traversal import ops_inside
 from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, KernelOp, LoadOp, StoreOp
 from ...rewriting.diagnostics import PassError
+from ..tile.tile_stage import staged_arguments
 from .matrix_products import MATRIX_ATOM, why_no_matrix
 
 MAX_THREADS = 1024
@@ -62,8 +64,14 @@ def axis_extents(kernel: KernelOp) -> dict[str, int]:
     return extents
 
 
+def axes_text(extents: Mapping[str, int]) -> str:
+    """The axes of a kernel as a refusal lists them: `i (64), k (128)`."""
+    return ", ".join(f"{axis} ({extent})" for axis, extent in extents.items()) or "none"
+
+
 def check_schedule(kernel: KernelOp) -> Schedule:
-    """The kernel's schedule. Raises `PassError` when there is none or when it cannot be carried out."""
+    """The kernel's schedule. Raises `PassError`, which names the kernel, when there is none or when it cannot be
+    carried out."""
     if kernel.schedule is None:
         raise PassError(
             f"kernel @{kernel.sym_name.data} has no schedule",
@@ -71,12 +79,19 @@ def check_schedule(kernel: KernelOp) -> Schedule:
             "run choose-schedule, or write `schedule #tile.schedule<…>` behind the kernel's arguments",
         )
     schedule = kernel.schedule.data
+    try:
+        _check(schedule, kernel)
+    except PassError as error:
+        raise PassError(f"kernel @{kernel.sym_name.data}: {error.message}", error.op, error.help) from None
+    return schedule
+
+
+def _check(schedule: Schedule, kernel: KernelOp) -> None:
     extents = axis_extents(kernel)
-    bound = dict(schedule.axes)
-    for axis in bound:
+    for axis in dict(schedule.axes):
         if axis not in extents:
-            names = ", ".join(extents) or "none"
-            raise PassError(f"the schedule binds axis {axis}, but the kernel's axes are: {names}", kernel)
+            raise PassError(f"the schedule binds axis {axis}, but the kernel's axes are: {axes_text(extents)}", kernel)
+    staged_arguments(kernel, schedule.stage)
     for loop in loops_of(kernel):
         _check_axis(schedule, loop, loop.axis.axis.data, loop.axis.extent.data)
         for op in loop.body.block.ops:
@@ -85,7 +100,6 @@ def check_schedule(kernel: KernelOp) -> Schedule:
     if schedule.of_kinds((AxisKind.MMA,)):
         _check_matrix(schedule, kernel)
     _check_threads(schedule, kernel)
-    return schedule
 
 
 def _check_axis(schedule: Schedule, loop: ForOp | ReduceOp, axis: str, extent: int) -> None:
@@ -172,7 +186,12 @@ def _check_threads(schedule: Schedule, kernel: Operation) -> None:
     threads = schedule.threads()
     count = prod(factor.extent for _, factor in threads)
     if count > MAX_THREADS:
-        raise PassError(f"the schedule has {count} threads in a block; at most {MAX_THREADS} fit", kernel)
+        order = ", ".join(f"{axis} = {factor}" for axis, factor in threads)
+        raise PassError(
+            f"the schedule has {count} threads in a block; at most {MAX_THREADS} fit",
+            kernel,
+            f"the threads are those of {order}: bind some of these steps to block, loop or register factors",
+        )
     lanes = [factor.extent for _, factor in threads if factor.kind is AxisKind.LANE]
     if lanes and prod(lanes) != WARP:
         raise PassError(f"the schedule has {prod(lanes)} lanes; a warp has {WARP}", kernel)

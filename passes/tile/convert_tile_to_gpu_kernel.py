@@ -126,7 +126,8 @@ def _lower_kernel(kernel: KernelOp, arch: gpu_kernel.Architecture, outputs: int)
             f"kernel @{kernel.sym_name.data} needs {lowered.shared_bytes} bytes of shared memory, "
             f"a kernel declares at most {arch.static_shared_bytes}",
             kernel,
-            "stage less, with fewer buffers or smaller tiles",
+            f"its schedule is `{kernel.schedule}`: stage less, with fewer buffers or smaller tiles, or let fewer "
+            "threads reduce together",
         )
     return lowered
 

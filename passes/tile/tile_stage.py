@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import MemRefType, ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ...dialects.axes import AxisKind
@@ -24,6 +24,9 @@ from ...rewriting.locations import fuse_locations
 from .accesses import accesses_of, kernels_of, replace_access
 from .linear import bounds_of, conjuncts, linear_form, negative_form
 from .places import build_form, builder_before
+
+SHARED_BYTES = 48 * 1024
+"""Shared memory of a block that every architecture gives without asking."""
 
 
 @dataclass(frozen=True)
@@ -43,48 +46,66 @@ class TileStagePass(ModulePass):
     of two of the units that `swizzle` permutes, slabs for which `shared_bytes` has no room. Leaves alone: reads of
     buffers that the schedule does not name.
 
-    shared_bytes: what the slabs of a kernel may take; 48 KiB is what every architecture gives without asking.
+    shared_bytes: what the slabs of a kernel may take.
     """
 
     name = "tile-stage"
 
-    shared_bytes: int = 48 * 1024
+    shared_bytes: int = SHARED_BYTES
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for kernel in kernels_of(op):
             if kernel.schedule is not None and kernel.schedule.data.stage:
-                self._stage_kernel(kernel, kernel.schedule.data.stage)
+                for left in stage_kernel(kernel, kernel.schedule.data.stage, self.shared_bytes):
+                    emit_remark(left.read, f"%{left.buffer} is not staged here: {left.reason}")
                 erase_unused(kernel.body.block)
 
-    def _stage_kernel(self, kernel: KernelOp, stagings: Sequence[Staging]) -> None:
-        buffers = {argument.name_hint: argument for argument in kernel.body.block.args}
-        taken = sum(
-            _bytes(op.result.type, op.buffers.value.data) for op in kernel.body.walk() if isinstance(op, StageOp)
-        )
-        stages: dict[_Slab, StageOp] = {}
-        for staging in stagings:
-            if staging.buffer not in buffers:
-                names = ", ".join(f"%{name}" for name in buffers)
-                raise PassError(f"the schedule stages %{staging.buffer}, but the kernel's buffers are {names}", kernel)
-            for read in accesses_of(kernel):
-                if not isinstance(read, ReadOp) or read.buffer is not buffers[staging.buffer]:
-                    continue
-                slab = _slab_of(read, staging)
-                if isinstance(slab, str):
-                    emit_remark(read, f"%{staging.buffer} is not staged here: {slab}")
-                    continue
-                size = 0 if slab in stages else _bytes(slab.type, staging.buffers)
-                if taken + size > self.shared_bytes:
-                    emit_remark(
-                        read,
-                        f"%{staging.buffer} is not staged here: the slab takes {size} bytes, and {taken} of the "
-                        f"{self.shared_bytes} bytes of shared memory are taken",
-                    )
-                    continue
-                taken += size
-                if slab not in stages:
-                    stages[slab] = _insert_stage(slab, read, staging)
-                _read_staged(read, slab, stages[slab])
+
+@dataclass(frozen=True)
+class Unstaged:
+    """A read that was left alone though its buffer is to be staged."""
+
+    read: ReadOp
+    buffer: str
+    reason: str
+
+
+def staged_arguments(kernel: KernelOp, stagings: Sequence[Staging]) -> list[BlockArgument]:
+    """The kernel's arguments that are staged. Raises `PassError` for a buffer that it does not have."""
+    buffers = {argument.name_hint: argument for argument in kernel.body.block.args}
+    for staging in stagings:
+        if staging.buffer not in buffers:
+            names = ", ".join(f"%{name}" for name in buffers)
+            raise PassError(f"the schedule stages %{staging.buffer}, but the kernel's buffers are {names}", kernel)
+    return [buffers[staging.buffer] for staging in stagings]
+
+
+def stage_kernel(kernel: KernelOp, stagings: Sequence[Staging], shared_bytes: int = SHARED_BYTES) -> list[Unstaged]:
+    """Stage the slabs of a kernel in tile form; the reads of these buffers that are left alone."""
+    arguments = staged_arguments(kernel, stagings)
+    taken = sum(_bytes(op.result.type, op.buffers.value.data) for op in kernel.body.walk() if isinstance(op, StageOp))
+    stages: dict[_Slab, StageOp] = {}
+    unstaged: list[Unstaged] = []
+    for staging, argument in zip(stagings, arguments, strict=True):
+        for read in accesses_of(kernel):
+            if not isinstance(read, ReadOp) or read.buffer is not argument:
+                continue
+            slab = _slab_of(read, staging)
+            if isinstance(slab, str):
+                unstaged.append(Unstaged(read, staging.buffer, slab))
+                continue
+            size = 0 if slab in stages else _bytes(slab.type, staging.buffers)
+            if taken + size > shared_bytes:
+                reason = (
+                    f"the slab takes {size} bytes, and {taken} of the {shared_bytes} bytes of shared memory are taken"
+                )
+                unstaged.append(Unstaged(read, staging.buffer, reason))
+                continue
+            taken += size
+            if slab not in stages:
+                stages[slab] = _insert_stage(slab, read, staging)
+            _read_staged(read, slab, stages[slab])
+    return unstaged
 
 
 @dataclass(frozen=True)

@@ -16,4 +16,4 @@ func.func @f() { func.return }
 // RUN: not uop-opt %s --uop-to-cuda=to=cuda 2>&1 | filecheck %s --check-prefix=STAGE
 // STAGE: --uop-to-cuda:1:1: error: pipeline 'uop-to-cuda': unknown stage 'cuda' (the stages are torch, uop, partition, range, loop, tile, gpu-kernel)
 // RUN: not uop-opt %s --uop-to-cuda=archs=sm_80 2>&1 | filecheck %s --check-prefix=OPTION
-// OPTION: --uop-to-cuda:1:13: error: pipeline 'uop-to-cuda' has no option 'archs' (its options: arch, after, to); did you mean 'arch'?
+// OPTION: --uop-to-cuda:1:13: error: pipeline 'uop-to-cuda' has no option 'archs' (its options: arch, schedule, after, to); did you mean 'arch'?

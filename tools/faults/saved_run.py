@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,6 +15,8 @@ from ...frontends.captured import Captured
 from ...runtime.storage import Array
 from ...runtime.tensors import to_array
 from ..compilation import FILE_NAMES, compile_stages, stage_text
+from ..pass_options import options_of
+from ..pipeline_text import PassSpec
 from ..pipelines import CompileOptions
 
 DEFAULT_NAME = "uop-run-failure"
@@ -46,7 +49,7 @@ from uop.tools.plugins import load_plugin, register_plugin
 
 HERE = Path(__file__).parent
 LOADED = {loaded!r}  # rules and passes that were used besides uop's
-PIPELINE = "uop-to-cuda{{arch={arch}}}"
+PIPELINE = {pipeline!r}
 EACH = {each!r}  # whether the program is run after each pass
 
 
@@ -152,12 +155,13 @@ def save_run(
     copies = [f"loaded_{number}_{Path(file).name}" for number, file in enumerate(loaded)]
     for file, copy in zip(loaded, copies, strict=True):
         shutil.copyfile(file, directory / copy)
-    words = {"reason": _plain(reason), "script": SCRIPT_NAME, "arch": options.arch, "each": each, "loaded": copies}
+    pipeline = PassSpec("uop-to-cuda", options_of(options))
+    words = {"reason": _plain(reason), "script": SCRIPT_NAME, "pipeline": str(pipeline), "each": each, "loaded": copies}
     program = f"The program is {captured.source_name}, its inputs are those of seed {seed}."
     (directory / SCRIPT_NAME).write_text(SCRIPT.format(program=_plain(program), **words))
     loads = "".join(f" --load {copy}" for copy in copies)
-    flags = f"stages/torch.mlir{loads} --uop-to-cuda=arch={options.arch}"
-    flags += " --interpret-each --interpret-inputs inputs --bisect"
+    named = shlex.quote(f"--uop-to-cuda={' '.join(map(str, pipeline.options))}")
+    flags = f"stages/torch.mlir{loads} {named} --interpret-each --interpret-inputs inputs --bisect"
     (directory / "README.md").write_text(COMMANDS.format(flags=flags, **words))
 
 

@@ -331,7 +331,7 @@ uop.kernel @unbound(%out: memref<4xf32>) schedule #tile.schedule<> {
 
 // -----
 
-// expected-error@+1 {{the schedule binds axis j, but the kernel's axes are: i}}
+// expected-error@+1 {{kernel @unknown_axis: the schedule binds axis j, but the kernel's axes are: i (4)}}
 uop.kernel @unknown_axis(%out: memref<4xf32>) schedule #tile.schedule<i = 4 thread, j = 2 thread> {
   %0 = uop.const 0.0 : f32
   loop.for %i (i = 4 parallel) {

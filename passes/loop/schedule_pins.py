@@ -1,0 +1,82 @@
+"""Schedules from the command line: `k = 4 loop * 16 loop` and `@forward_1: i = 8 block * 256 thread`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.parser import Parser
+from xdsl.utils.exceptions import ParseError, VerifyException
+from xdsl.utils.mlir_lexer import MLIRTokenKind
+
+from ...dialects.schedule import Factor, Schedule, ScheduleAttr, Staging, parse_entries
+
+_KERNEL = re.compile(r"\s*@([A-Za-z0-9_$.-]+)\s*:")
+
+
+@dataclass(frozen=True)
+class Pin:
+    """What a user decides of a schedule.
+
+    kernel: the one that it is for; None for every kernel.
+    axes: factors of the axes that it binds, in the order in which their threads are numbered.
+    stage: what is staged; None where that is left to the policy.
+    """
+
+    kernel: str | None
+    axes: Mapping[str, tuple[Factor, ...]]
+    stage: tuple[Staging, ...] | None = None
+
+    def __str__(self) -> str:
+        parts = [f"{axis} = {' * '.join(map(str, factors))}" for axis, factors in self.axes.items()]
+        if self.stage is not None:
+            parts.append(f"stage = [{', '.join(map(str, self.stage))}]")
+        return ", ".join(parts)
+
+    def over(self, chosen: Schedule) -> Schedule:
+        """The chosen schedule with what is pinned in the place of what was chosen.
+
+        Pinned axes stand where these axes stood, in the order of the pin; those that were not chosen come last.
+        """
+        pinned = iter(self.axes.items())
+        axes = [next(pinned) if axis in self.axes else (axis, factors) for axis, factors in chosen.axes]
+        return Schedule((*axes, *pinned), chosen.stage if self.stage is None else self.stage)
+
+
+def parse_pins(texts: Sequence[str]) -> tuple[Pin, ...]:
+    """The pins that texts spell. Raises `ValueError` where one cannot be read or two bind the same axis."""
+    pins = tuple(map(parse_pin, texts))
+    seen: dict[tuple[str | None, str], str] = {}
+    for pin, text in zip(pins, texts, strict=True):
+        for part in (*pin.axes, *(() if pin.stage is None else ("stage",))):
+            other = seen.setdefault((pin.kernel, part), text)
+            if other != text:
+                raise ValueError(f"{part} is in two schedules, '{other}' and '{text}': leave one out")
+    return pins
+
+
+def parse_pin(text: str) -> Pin:
+    """The pin that `text` spells: what stands in `#tile.schedule<…>`, behind `@kernel:` where it is for one kernel.
+
+    Raises `ValueError` that says what is wrong, and in which column.
+    """
+    named = _KERNEL.match(text)
+    start = 0 if named is None else named.end()
+    # Blanks keep the columns.
+    parser = Parser(Context(), " " * start + text[start:])
+    try:
+        axes, stage = parse_entries(parser, parser.Delimiter.NONE)
+        if parser._current_token.kind is not MLIRTokenKind.EOF:  # pyright: ignore[reportPrivateUsage]
+            parser.raise_error("expected `*`, `,` or the end")
+        ScheduleAttr(Schedule(axes, stage or ()))
+    except ParseError as error:
+        column = error.span.start + 1
+        found = text[error.span.start : error.span.end]
+        what = f", found '{found}'" if found.strip() else ", found the end" if column > len(text.rstrip()) else ""
+        message = error.msg.split(".\n")[0].rstrip(".")
+        raise ValueError(f"schedule '{text}', column {column}: {message[:1].lower()}{message[1:]}{what}") from None
+    except VerifyException as error:
+        raise ValueError(f"schedule '{text}': {error}") from None
+    return Pin(None if named is None else named.group(1), dict(axes), stage)
