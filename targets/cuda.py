@@ -18,7 +18,7 @@ from xdsl.utils.target import Target
 from ..dialects import gpu_kernel, semantics
 from ..dialects.layouts import memory_space, span_of
 from ..dialects.types import byte_width, element_count, element_of, shape_of, type_name
-from ..dialects.uop import AddOp, AluOp, BitcastOp, CastOp, ConstOp, KernelOp, LaunchOp
+from ..dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, KernelOp, LaunchOp
 from ..rewriting.diagnostics import PassError
 from ..rewriting.locations import source_lines
 from . import cuda_prelude
@@ -226,14 +226,6 @@ class _Names:
         return name
 
 
-def _is_displaced_copy(value: SSAValue) -> bool:
-    """Whether a value is a sum that only one asynchronous copy uses, as the place that it reads."""
-    if not isinstance(value.owner, AddOp) or not value.has_one_use():
-        return False
-    copy = next(iter(value.uses)).operation
-    return isinstance(copy, gpu_kernel.AsyncCopyOp) and copy.source_index is value
-
-
 class _KernelPrinter:
     """Prints one kernel; collects the headers and functions that it needs."""
 
@@ -363,8 +355,6 @@ class _KernelPrinter:
         self.names.set(op.result, literal(op, self.index_type))
 
     def alu(self, op: AluOp) -> None:
-        if _is_displaced_copy(op.results[0]):
-            return
         spelling = semantics.cuda_expression(
             op.row(), op.operands[-1].type, [self.operand(value) for value in op.operands], self.index_type
         )
@@ -427,23 +417,13 @@ class _KernelPrinter:
 
     def async_copy(self, op: gpu_kernel.AsyncCopyOp) -> None:
         target = self.access(op.target, [op.target_index])
-        source = self.copy_source(op)
+        source = self.access(op.source, [op.source_index])
         if op.mask is None:
             function = self.helper("async_copy", cuda_prelude.ASYNC_COPY)
-            self.line(f"{function}<{op.bytes}>(&{target}, {source});", op)
+            self.line(f"{function}<{op.bytes}>(&{target}, &{source});", op)
         else:
             function = self.helper("async_copy_or_zero", cuda_prelude.ASYNC_COPY_OR_ZERO)
-            self.line(f"{function}<{op.bytes}>(&{target}, {source}, {self.names[op.mask]});", op)
-
-    def copy_source(self, op: gpu_kernel.AsyncCopyOp) -> str:
-        """The address that is read. What is added to an index last is added to the address instead, once it is one of
-        64 bits: NVVM would extend the sum of each copy of an unrolled loop by itself."""
-        index = op.source_index
-        if not _is_displaced_copy(index):
-            return f"&{self.access(op.source, [index])}"
-        assert isinstance(index.owner, AddOp)
-        base, last = index.owner.operands
-        return f"&{self.access(op.source, [base])} + {self.operand(last)}"
+            self.line(f"{function}<{op.bytes}>(&{target}, &{source}, {self.names[op.mask]});", op)
 
     def async_commit(self, op: gpu_kernel.AsyncCommitOp) -> None:
         self.line(f"{self.helper('async_commit', cuda_prelude.ASYNC_COMMIT)}();", op)

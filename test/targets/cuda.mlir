@@ -38,9 +38,6 @@ gpu_kernel.kernel @everything(%out: memref<256xf32>, %x: memref<1024xf32>, %h: m
   gpu_kernel.for %e = %t to 128 step 64 {
     // CHECK-NEXT: async_copy<4>(&s[e], &x[e]);
     gpu_kernel.async_copy %x[%e] to %s[%e] width 1 : memref<1024xf32> to memref<128xf32, "shared">
-    // CHECK-NEXT: async_copy<4>(&s[e], &x[e] + 16);
-    %next = uop.add %e, %c16 : index
-    gpu_kernel.async_copy %x[%next] to %s[%e] width 1 : memref<1024xf32> to memref<128xf32, "shared">
   }
   // CHECK:      async_commit();
   gpu_kernel.async_commit
