@@ -85,7 +85,8 @@ def _pin(kernel: KernelOp, pins: Sequence[Pin]) -> None:
                 _check_staging(kernel, pin.stage)
     except PassError as error:
         if error.help is None and any(pin.kernel is None for pin in pins):
-            error.help = f"`@{kernel.sym_name.data}: …` is for this kernel alone, other schedules are for all"
+            name = kernel.sym_name.data
+            error.help = f"a schedule is for all kernels unless it begins with the name of one, as in `@{name}: …`"
         error.add_note(f"note: pinned: {', '.join(map(str, pins))}")
         error.add_note(f"note: without that: {chosen}")
         raise

@@ -1,3 +1,4 @@
+// Axes that are given replace those that were chosen; several of them stand in the order that is given.
 // RUN: uop-opt %s -p "choose-schedule{schedule='@product: k = 8 loop * 8 loop','@copy: i = 2 block * 16 thread','@decided: i = 8 thread'}" --remarks 2>&1 | filecheck %s --check-prefix=ONE
 // RUN: not uop-opt %s -p "choose-schedule{schedule='@copies: i = 2 loop'}" 2>&1 | filecheck %s --check-prefix=NAME
 // RUN: not uop-opt %s -p "choose-schedule{schedule='i = 2 lop'}" 2>&1 | filecheck %s --check-prefix=SYNTAX
@@ -5,12 +6,11 @@
 // RUN: not uop-opt %s -p "choose-schedule{schedule='@product: stage = [%x buffers 100]'}" 2>&1 | filecheck %s --check-prefix=ROOM
 // RUN: uop-opt %s --uop-to-cuda='after=loop to=tile schedule="@product: j = 2 block * 24 thread, i = 5 block * 8 thread, k = 64 loop, stage = []"' --dump-pass-pipeline 2>&1 | filecheck %s --check-prefix=WHOLE
 
-// The axis that is given replaces the one that was chosen; of a whole schedule the order of the axes, too.
 // NAME: error: schedule '@copies: i = 2 loop': no kernel is called that
 // NAME: help: there are: @copy, @product, @decided
 // SYNTAX: error: pass 'choose-schedule': schedule 'i = 2 lop', column 7: expected an axis kind: {{.*}}, found 'lop'
 // AXIS: choose-schedule-pins.mlir:{{[0-9]+}}:1: error: kernel @copy: the schedule binds axis k, but the kernel's axes are: i (32)
-// AXIS: help: `@copy: …` is for this kernel alone, other schedules are for all
+// AXIS: help: a schedule is for all kernels unless it begins with the name of one, as in `@copy: …`
 // ROOM: error: kernel @product: the schedule stages %x, which cannot be staged: the slab takes {{[0-9]+}} bytes, and 0 of the 49152 bytes of shared memory are taken
 // WHOLE: choose-schedule{schedule="@product: j = 2 block * 24 thread, i = 5 block * 8 thread, k = 64 loop, stage = []"}
 
