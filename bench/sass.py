@@ -18,6 +18,7 @@ import subprocess
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 _LABEL = re.compile(r"^(\.L_\w+):")
@@ -27,9 +28,9 @@ _TARGET = re.compile(r"\.L_\w+")
 
 def nvdisasm() -> Path | None:
     """The disassembler of the package nvidia-cuda-nvdisasm, if it is installed."""
-    import nvidia
-
-    return next((file for folder in nvidia.__path__ for file in Path(folder).glob("*/bin/nvdisasm")), None)
+    spec = find_spec("nvidia")
+    folders = [] if spec is None else spec.submodule_search_locations or []
+    return next((file for folder in folders for file in Path(folder).glob("*/bin/nvdisasm")), None)
 
 
 def disassemble(cubin: bytes) -> str:
