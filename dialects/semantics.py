@@ -69,33 +69,26 @@ class Semantics:
                 return is_float(element) or is_integer(element) or is_bool(element)
 
 
+def _instruction(name: str, instruction: str, operands: str) -> str:
+    """The C function of floats, each called by a letter, that is one PTX instruction."""
+    parameters = ", ".join(f"float {x}" for x in operands)
+    registers = ", ".join(f"%{place}" for place in range(len(operands) + 1))
+    inputs = ", ".join(f'"f"({x})' for x in operands)
+    return f"""\
+__device__ __forceinline__ float {name}({parameters}) {{
+  float r;
+  asm("{instruction} {registers};" : "=f"(r) : {inputs});
+  return r;
+}}"""
+
+
 CUDA_HELPERS: dict[str, str] = {
-    "max_nan": """\
-__device__ __forceinline__ float max_nan(float x, float y) {
-  float r;
-  asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
-  return r;
-}""",
-    "min_nan": """\
-__device__ __forceinline__ float min_nan(float x, float y) {
-  float r;
-  asm("min.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
-  return r;
-}""",
+    "max_nan": _instruction("max_nan", "max.NaN.f32", "xy"),
+    "min_nan": _instruction("min_nan", "min.NaN.f32", "xy"),
     # The instruction's error is at most that of exp2f, which scales subnormal results, and 1 ÷ x rounds once more:
     # PTX ISA, "ex2" and "rcp".
-    "exp2_approx": """\
-__device__ __forceinline__ float exp2_approx(float x) {
-  float r;
-  asm("ex2.approx.f32 %0, %1;" : "=f"(r) : "f"(x));
-  return r;
-}""",
-    "rcp_approx": """\
-__device__ __forceinline__ float rcp_approx(float x) {
-  float r;
-  asm("rcp.approx.f32 %0, %1;" : "=f"(r) : "f"(x));
-  return r;
-}""",
+    "exp2_approx": _instruction("exp2_approx", "ex2.approx.f32", "x"),
+    "rcp_approx": _instruction("rcp_approx", "rcp.approx.f32", "x"),
     "floor_div": """\
 template <typename T> __device__ __forceinline__ T floor_div(T x, T y) {
   T q = x / y;

@@ -102,6 +102,16 @@ def _spread_rows(
     return count
 
 
+def _spread_over_lanes(axes: Axes, row: str, extent: int, width: int) -> int:
+    """Give a row to the lanes of a warp, in vectors of `width` elements, or fewer where that leaves lanes without any;
+    the elements of a lane."""
+    while width > 1 and extent < WARP * width:
+        width //= 2
+    registers = ceil_div(extent, WARP * width)
+    axes[row] = factors_of((registers, AxisKind.REGISTER), (WARP, AxisKind.LANE), (width, AxisKind.REGISTER))
+    return registers * width
+
+
 # Elementwise.
 
 
@@ -209,13 +219,10 @@ def _row_scan(shape: KernelShape, row: str) -> Choice:
         return Choice(schedule_of(shape, axes), f"scans of {extent}: a row a thread, {count} rows a block")
 
     width = _vector_width(shape, row)
-    while width > 1 and extent < WARP * width:
-        width //= 2
     state = sum(byte_width(value.type) for op in _scans(shape) for value in op.inputs)
     most = REGISTER_ELEMENTS * 4 // max(4, power_of_two_above(state))
     if extent <= WARP * most:
-        registers = ceil_div(extent, WARP * width)
-        axes[row] = factors_of((registers, AxisKind.REGISTER), (WARP, AxisKind.LANE), (width, AxisKind.REGISTER))
+        _spread_over_lanes(axes, row, extent, width)
         count = _spread_rows(shape, axes, rows, 4, AxisKind.WARP)
         return Choice(schedule_of(shape, axes), f"scans of {extent}: a row a warp, in registers, {count} rows a block")
 
@@ -251,13 +258,10 @@ def _row_reduction(shape: KernelShape, row: str) -> Choice:
         return Choice(schedule_of(shape, axes), f"rows of {extent}: a row a thread, {count} rows a block")
 
     count = prod(max(1, shape.extents[axis]) for axis in rows)
-    if extent <= 32 * (MOST_REGISTER_ELEMENTS if count >= MANY_ROWS else REGISTER_ELEMENTS) and not others:
-        while width > 1 and extent < 32 * width:
-            width //= 2
-        registers = ceil_div(extent, 32 * width)
-        axes[row] = factors_of((registers, AxisKind.REGISTER), (32, AxisKind.LANE), (width, AxisKind.REGISTER))
+    if extent <= WARP * (MOST_REGISTER_ELEMENTS if count >= MANY_ROWS else REGISTER_ELEMENTS) and not others:
+        held = _spread_over_lanes(axes, row, extent, width)
         # Rows that are only reduced, two side by side: what is computed once a thread counts half.
-        both = rows and row not in shape.parallel and registers * width <= REGISTER_ELEMENTS
+        both = rows and row not in shape.parallel and held <= REGISTER_ELEMENTS
         each = 2 if both and shape.extents[rows[-1]] >= 4 * MANY_ROWS else 1
         count = _spread_rows(shape, axes, rows, 4, AxisKind.WARP, each)
         what = "a row a warp" if each == 1 else "two rows a warp"

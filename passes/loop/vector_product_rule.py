@@ -76,6 +76,11 @@ def vector_product_schedule(shape: KernelShape, matrix: Access, column: str, red
     return schedule(shape, axes, matrix, column, reduced, rows, max(1, others))
 
 
+def _sums(shape: KernelShape) -> int:
+    """How many sums a thread may hold."""
+    return SUM_BYTES // max(4, shape.widest_bytes)
+
+
 def _vector(shape: KernelShape, matrix: Access, axis: str) -> int:
     """Elements that a lane reads at once: 16 bytes, or less where rows of the matrix do not begin at vectors."""
     width = VECTOR_BYTES // matrix.element_bytes
@@ -93,9 +98,8 @@ def _columns(
     lanes = min(WARP, power_of_two_above(ceil_div(extent, width)))
     while lanes * width * matrix.element_bytes > RUN_BYTES and ceil_div(extent, lanes * width) * others < FEW_BLOCKS:
         lanes //= 2
-    sums = SUM_BYTES // max(4, shape.widest_bytes)
     # As many steps as there are elements in a vector: the other factor is read by vectors, too.
-    steps = max(1, min(VECTOR_BYTES // matrix.element_bytes, sums // (width * rows), length // WARP))
+    steps = max(1, min(VECTOR_BYTES // matrix.element_bytes, _sums(shape) // (width * rows), length // WARP))
     steps = 1 << (steps.bit_length() - 1)
     warps = COLUMN_WARPS
     while warps > 1 and warps * lanes * width * rows * max(4, shape.widest_bytes) > SHARED_BYTES:
@@ -117,8 +121,7 @@ def _rows(shape: KernelShape, axes: Axes, matrix: Access, column: str, reduced: 
     extent, length = shape.extents[column], shape.extents[reduced]
     width = _vector(shape, matrix, reduced)
     lanes = min(WARP, power_of_two_above(ceil_div(length, width)))
-    sums = SUM_BYTES // max(4, shape.widest_bytes)
-    each = max(1, min(4, sums // (width * rows), power_of_two_above(extent)))
+    each = max(1, min(4, _sums(shape) // (width * rows), power_of_two_above(extent)))
     groups = ROW_THREADS // lanes
 
     def blocks() -> int:
