@@ -28,6 +28,11 @@ def get_all_dialects() -> dict[str, Callable[[], Dialect]]:
 
         return Tile
 
+    def get_cpu_kernel() -> Dialect:
+        from .cpu_kernel import CPUKernel
+
+        return CPUKernel
+
     def get_gpu_kernel() -> Dialect:
         from .gpu_kernel import GPUKernel
 
@@ -38,5 +43,6 @@ def get_all_dialects() -> dict[str, Callable[[], Dialect]]:
         "uop": get_uop,
         "loop": get_loop,
         "tile": get_tile,
+        "cpu_kernel": get_cpu_kernel,
         "gpu_kernel": get_gpu_kernel,
     }

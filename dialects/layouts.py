@@ -16,6 +16,7 @@ from .types import is_memref, packed_strides
 
 SHARED = StringAttr("shared")
 REGISTER = StringAttr("register")
+LOCAL = StringAttr("local")
 
 
 @irdl_attr_definition
@@ -98,7 +99,7 @@ def slab_type(element: Attribute, shape: Sequence[int], pad: int = 0, swizzle: i
 
 
 def memory_space(type: Attribute) -> str:
-    """`shared`, `register`, or `global` for a plain memref."""
+    """`shared`, `register`, `local` (of a task on a CPU), or `global` for a plain memref."""
     assert is_memref(type)
     if isinstance(type.memory_space, NoneAttr):
         return "global"

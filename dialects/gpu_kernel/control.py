@@ -10,7 +10,6 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     StringAttr,
     SymbolNameConstraint,
-    i1,
     i64,
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
@@ -29,6 +28,7 @@ from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, NoTerminator, Pure, RecursiveMemoryEffect, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
+from ..branch import Branch
 from ..layouts import memory_space, span_of
 from ..syntax import (
     integer_values,
@@ -137,6 +137,12 @@ class KernelOp(IRDLOperation):
             raise VerifyException(f"a grid of {list(self.grid_shape)} blocks is no launch of {arch.name}")
         if not 1 <= self.threads <= arch.threads:
             raise VerifyException(f"a block of {self.threads} threads: {arch.name} has at most {arch.threads}")
+        most = arch.resident_blocks(self.threads)
+        if self.min_blocks is not None and not 1 <= self.min_blocks.value.data <= most:
+            raise VerifyException(
+                f"min_blocks {self.min_blocks.value.data}: a multiprocessor of {arch.name} holds at most {most} blocks "
+                f"of {self.threads} threads"
+            )
         if self.shared_bytes > arch.static_shared_bytes:
             raise VerifyException(
                 f"{self.shared_bytes} bytes of shared arrays: a kernel declares at most {arch.static_shared_bytes}"
@@ -319,48 +325,12 @@ class ForOp(IRDLOperation):
 
 
 @irdl_op_definition
-class IfOp(IRDLOperation):
+class IfOp(Branch):
     """`gpu_kernel.if %c { … } else { … }`; the second part may be absent."""
 
     name = "gpu_kernel.if"
 
-    condition = operand_def(i1)
-    then = region_def("single_block")
-    otherwise = region_def()
-
     traits = traits_def(NoTerminator(), RecursiveMemoryEffect())
-
-    @staticmethod
-    def of(condition: SSAValue, otherwise: bool = False) -> IfOp:
-        """The branch with empty parts."""
-        second = Region(Block()) if otherwise else Region()
-        return IfOp.create(operands=(condition,), regions=[Region(Block()), second])
-
-    def verify_(self) -> None:
-        if len(self.otherwise.blocks) > 1 or any(block.args for block in (*self.then.blocks, *self.otherwise.blocks)):
-            raise VerifyException("a branch has one block without arguments in each part")
-
-    @classmethod
-    def parse(cls, parser: Parser) -> IfOp:
-        condition = parser.resolve_operand(parser.parse_unresolved_operand(), i1)
-        attributes = parse_attributes(parser, keyword=True)
-        then = parser.parse_region()
-        has_else = parser.parse_optional_keyword("else") is not None
-        otherwise = parser.parse_region() if has_else else Region()
-        for region in (then, otherwise) if has_else else (then,):
-            if not region.blocks:  # how `{}` parses
-                region.add_block(Block())
-        return cls.create(operands=(condition,), attributes=attributes, regions=[then, otherwise])
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_ssa_value(self.condition)
-        print_attributes(printer, self, keyword=True)
-        printer.print_string(" ")
-        printer.print_region(self.then, print_empty_block=False)
-        if self.otherwise.blocks:
-            printer.print_string(" else ")
-            printer.print_region(self.otherwise, print_empty_block=False)
 
 
 @irdl_op_definition
