@@ -30,6 +30,12 @@ class CompileError(Exception):
         self.log = log
         self.source = source
 
+    @property
+    def lines(self) -> list[int]:
+        """The lines of the text that the log has errors of, counted from 1."""
+        numbers = [int(match[1]) for match in re.finditer(r"\((\d+)\): (?:catastrophic )?error", self.log)]
+        return [number for number in numbers if number <= self.source.count("\n")]
+
 
 @dataclass(frozen=True)
 class Resources:

@@ -1,41 +1,47 @@
-"""Programs of several kernels: compile each, run them in order, keep the buffers between them."""
+"""Programs of several kernels: compile each, run them in order in the simulator."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import SSAValue
 
 from ..dialects import gpu_kernel
-from ..dialects.types import shape_of
-from ..dialects.uop import LaunchOp, ReshapeOp
-from ..rewriting.diagnostics import PassError
-from ..targets.cuda import gpu_kernels, kernel_lines, kernel_name, kernel_text
-from .arena import Arena
-from .nvrtc import Resources, compile_cuda
-from .simulator import Counters, SimulationError, simulate
-from .storage import Array, storage_dtype
+from ..targets.cuda import CudaLine, gpu_kernels, kernel_lines, kernel_name
+from .artifact.arrays import Array, PoisonedMemory, fit_inputs
+from .artifact.plan import Kernel, Launch, Plan
+from .artifact.simulated import simulate_launch
+from .artifact.walk import walk
+from .nvrtc import CompileError, Resources, compile_cuda
+from .planning import find_function, plan_of
+from .simulator import Counters
+
+TARGET = "cuda"
 
 
 @dataclass(frozen=True)
 class CompiledKernel:
     """One kernel, ready to run.
 
-    text: its CUDA text. ptx: what the simulator executes. resources: what it takes on `kernel.arch`.
+    lines: its CUDA text, with the user's lines that each computes. ptx: what the simulator executes. cubin: what a
+    driver loads. resources: what it takes on `kernel.arch`.
     """
 
     kernel: gpu_kernel.KernelOp
-    text: str
+    lines: Sequence[CudaLine]
     ptx: str
+    cubin: bytes
     resources: Resources
 
     @property
     def name(self) -> str:
         return self.kernel.sym_name.data
+
+    @property
+    def text(self) -> str:
+        """Its CUDA text, without the comments that name the user's lines."""
+        return code_of(self.lines)
 
     @property
     def is_empty(self) -> bool:
@@ -64,57 +70,50 @@ class ProgramRun:
     unplanned: int
 
 
-def flat(array: Array) -> Array:
-    """The array as a buffer: a view of one dimension."""
-    return array.reshape(-1)
-
-
-def read_only(array: Array) -> Array:
-    """A view of the array as a buffer that the simulator lets no kernel store to."""
-    view = flat(array)
-    view.flags.writeable = False
-    return view
+def code_of(lines: Iterable[CudaLine]) -> str:
+    """The text of the lines. It does not change when the user's lines move."""
+    return "".join(f"{line.code}\n" for line in lines)
 
 
 def compile_kernel(kernel: gpu_kernel.KernelOp) -> CompiledKernel:
-    """CUDA text, PTX and resources of one kernel for the architecture that it names."""
-    text = kernel_text(kernel)
-    arch = kernel.arch.data
-    name = kernel_name(kernel)
-    resources = compile_cuda(text, arch, name=f"{name}.cu").resources[name]
-    ptx = compile_cuda(text, arch.replace("sm_", "compute_"), name=f"{name}.cu").ptx
-    return CompiledKernel(kernel, text, ptx, resources)
+    """CUDA text, PTX, cubin and resources of one kernel for the architecture that it names.
 
-
-def _launch(compiled: CompiledKernel, buffers: Sequence[Array], *, check_races: bool, sample: bool) -> Counters:
-    """Simulate one launch; what goes wrong is told with the user's lines, where its CUDA line has some."""
-    kernel = compiled.kernel
+    Raises `CompileError` where NVRTC refuses the text.
+    """
+    lines = kernel_lines(kernel)
+    text, arch, name = code_of(lines), kernel.arch.data, kernel_name(kernel)
     try:
-        return simulate(
-            compiled.ptx,
-            kernel.grid_shape,
-            kernel.threads,
-            buffers,
-            check_races=check_races,
-            source=compiled.text,
-            sample=sample,
-        )
-    except SimulationError as error:
-        sources = kernel_lines(kernel)[error.line - 1].sources if error.line else ()
-        places = "".join(f"\n  from {source}" for source in sources)
-        raise SimulationError(f"{error}{places}", error.kind, error.line) from None
+        binary = compile_cuda(text, arch, name=f"{name}.cu")
+        ptx = compile_cuda(text, arch.replace("sm_", "compute_"), name=f"{name}.cu").ptx
+    except CompileError as error:
+        sources = dict.fromkeys(source for line in error.lines for source in lines[line - 1].sources)
+        raise CompileError("\n  from ".join([str(error), *sources]), error.log, text) from None
+    return CompiledKernel(kernel, lines, ptx, binary.cubin, binary.resources[name])
+
+
+def _planned(compiled: CompiledKernel, sources: dict[str, int]) -> Kernel:
+    """The kernel as plans have it. sources: place of each of the user's lines, to which new ones are added"""
+    runs: list[tuple[int, tuple[int, ...]]] = []
+    last: tuple[str, ...] = ()
+    for number, line in enumerate(compiled.lines, 1):
+        if line.sources != last:
+            last = line.sources
+            runs.append((number, tuple(sources.setdefault(source, len(sources)) for source in last)))
+    return Kernel(kernel_name(compiled.kernel), compiled.kernel.grid_shape, compiled.kernel.threads, {}, tuple(runs))
 
 
 class Program:
-    """The kernels of a module in `gpu_kernel` form, and the function that launches them."""
+    """The kernels of a module in `gpu_kernel` form, and the plan of the function that launches them."""
 
     def __init__(self, module: ModuleOp, name: str = "forward"):
-        """Compile the kernels. Raises `PassError` where one is at another level, or there is no such function."""
+        """Compile the kernels. Raises `PassError` where one is at another level, there is no such function, or its
+        plan of the memory loses a result."""
         self.kernels = {kernel.sym_name.data: compile_kernel(kernel) for kernel in gpu_kernels(module)}
-        functions = [op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == name]
-        if not functions:
-            raise PassError(f"the module has no function @{name}", module)
-        self.function = functions[0]
+        sources: dict[str, int] = {}
+        kernels = {name: _planned(compiled, sources) for name, compiled in self.kernels.items()}
+        arch = next((compiled.kernel.arch.data for compiled in self.kernels.values()), "")
+        function = find_function(module, name)
+        self.plan: Plan = plan_of(function, kernels, target=TARGET, arch=arch, sources=tuple(sources))
 
     def run(
         self,
@@ -129,38 +128,26 @@ class Program:
         arguments: one contiguous array for each argument of the function, of its shape and `storage_dtype`; they are
           not changed. sample: run a few blocks of a large grid for its counters, as `simulate` does; the outputs are
           then incomplete. on_kernel: called after each launch.
-        Raises the simulator's errors: races, accesses out of bounds, reads of what was not written; and `PassError`
-        for a plan of the memory that loses a result.
+        Raises the simulator's errors: races, accesses out of bounds, reads of what was not written.
         """
-        block = self.function.body.block
-        values: dict[SSAValue, Array] = {}
-        for argument, array in zip(block.args, arguments, strict=True):
-            expected = storage_dtype(argument.type)
-            if array.shape != shape_of(argument.type) or array.dtype != expected:
-                raise ValueError(
-                    f"argument {argument.name_hint or argument.index} is {argument.type},"
-                    f" not an array of {array.dtype} of shape {array.shape}"
-                )
-            values[argument] = np.ascontiguousarray(array)
+        plan = self.plan
         runs: list[KernelRun] = []
-        arena = Arena(self.function)
-        for op in block.ops:
-            if isinstance(op, LaunchOp):
-                compiled = self.kernels[op.kernel.root_reference.data]
-                outputs = arena.results(op)
-                counters = Counters()
-                if not compiled.is_empty:
-                    buffers = [*map(flat, outputs), *(read_only(values[operand]) for operand in op.operands)]
-                    counters = _launch(compiled, buffers, check_races=check_races, sample=sample)
-                runs.append(KernelRun(compiled, counters))
-                if on_kernel is not None:
-                    on_kernel(runs[-1])
-                values.update(zip(op.results, outputs, strict=True))
-                arena.after(op)
-            elif isinstance(op, ReshapeOp):
-                values[op.result] = values[op.input].reshape(shape_of(op.result.type))
-            elif isinstance(op, ReturnOp):
-                return ProgramRun([values[operand] for operand in op.operands], runs, arena.size, arena.unplanned)
-            else:
-                raise PassError(f"{op.name} does not stand in a program", op, "uop-partition moves it into a kernel")
-        raise PassError("the program returns nothing", self.function)
+
+        def launch(each: Launch, buffers: Sequence[Array]) -> None:
+            compiled = self.kernels[each.kernel]
+            counters = simulate_launch(
+                plan,
+                plan.kernels[each.kernel],
+                buffers,
+                len(each.outputs),
+                text=compiled.text,
+                ptx=compiled.ptx,
+                check_races=check_races,
+                sample=sample,
+            )
+            runs.append(KernelRun(compiled, counters))
+            if on_kernel is not None:
+                on_kernel(runs[-1])
+
+        outputs = walk(plan, fit_inputs(plan, arguments), PoisonedMemory(plan), launch)
+        return ProgramRun(outputs, runs, plan.arena_bytes, plan.unplanned_bytes)

@@ -84,11 +84,11 @@ class CudaLine:
 
 def kernel_lines(kernel: gpu_kernel.KernelOp) -> list[CudaLine]:
     """The lines of `kernel_text`, each with where it comes from."""
-    text = kernel_text(kernel).splitlines()
     printer = _KernelPrinter(kernel)
-    length = len(printer.text().splitlines())
+    printer.text()
+    head = "".join(f"{part}\n\n" for part in _prelude([printer]))
     body = [CudaLine(code, line.sources) for line in printer.lines for code in line.code.splitlines()]
-    return [*map(CudaLine, text[: len(text) - length]), *body]
+    return [*map(CudaLine, head.splitlines()), *body]
 
 
 def gpu_kernels(module: ModuleOp) -> Iterable[gpu_kernel.KernelOp]:
@@ -107,14 +107,16 @@ def gpu_kernels(module: ModuleOp) -> Iterable[gpu_kernel.KernelOp]:
 def _translation_unit(kernels: Sequence[gpu_kernel.KernelOp], program: Sequence[str]) -> str:
     printers = [_KernelPrinter(kernel) for kernel in kernels]
     bodies = [printer.text() for printer in printers]
+    comment = ["\n".join(f"// {line}" for line in program)] if program else []
+    return "\n\n".join([*_prelude(printers), *bodies, *comment]) + "\n"
+
+
+def _prelude(printers: Sequence[_KernelPrinter]) -> list[str]:
+    """What stands before the kernels: headers and functions."""
     includes = sorted({include for printer in printers for include in printer.includes})
     helpers = {name: text for printer in printers for name, text in printer.helpers.items()}
-    parts = ["\n".join(f"#include <{include}>" for include in includes)] if includes else []
-    parts += [helpers[name] for name in sorted(helpers)]
-    parts += bodies
-    if program:
-        parts.append("\n".join(f"// {line}" for line in program))
-    return "\n\n".join(parts) + "\n"
+    headers = ["\n".join(f"#include <{include}>" for include in includes)] if includes else []
+    return headers + [helpers[name] for name in sorted(helpers)]
 
 
 def _program(function: FuncOp) -> list[str]:

@@ -104,7 +104,7 @@ def test_blocks_that_store_different_values_are_found_with_their_lines() -> None
 
 @pytest.mark.parametrize("argument", [x().reshape(3, 2), x().astype(np.float64)])
 def test_arguments_that_do_not_fit(argument: np.ndarray) -> None:
-    with pytest.raises(ValueError, match=r"argument x is tensor<2x3xf32>, not an array of"):
+    with pytest.raises(ValueError, match=r"argument x: f32\[2, 3\] is given an array of"):
         Program(parse(DOUBLE.replace("LIMIT", "6"))).run([argument])
 
 

@@ -1,0 +1,54 @@
+"""Values in numpy's arrays: what the simulator works on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .elements import STORAGE_DTYPES
+from .plan import Plan, Value
+
+Array = np.ndarray[Any, Any]
+
+POISON = 0xFF
+"""The byte that outputs hold before a kernel runs: every float of it is NaN, so a missing store shows."""
+
+
+def poisoned(dtype: str, shape: Sequence[int], memory: np.ndarray[Any, np.dtype[np.uint8]] | None = None) -> Array:
+    """An array whose elements are not written yet. dtype: an element type's name
+
+    memory: as many bytes as it takes, to lie in; new ones where not given.
+    """
+    storage = STORAGE_DTYPES[dtype]
+    if memory is None:
+        memory = np.empty(int(np.prod(shape, dtype=np.int64)) * storage.itemsize, np.uint8)
+    memory.fill(POISON)
+    return memory.view(storage).reshape(shape)
+
+
+def fit_inputs(plan: Plan, arrays: Sequence[Array]) -> list[Array]:
+    """The inputs of a program, made contiguous. Raises `ValueError` for one that is not as the plan says."""
+    if len(arrays) != len(plan.inputs):
+        raise ValueError(f"@{plan.function} takes {len(plan.inputs)} arrays, not {len(arrays)}")
+    for place, array in zip(plan.inputs, arrays, strict=True):
+        value = plan.values[place]
+        if array.shape != value.shape or array.dtype != STORAGE_DTYPES[value.dtype]:
+            raise ValueError(f"argument {value} is given an array of {array.dtype} of shape {array.shape}")
+    return [np.ascontiguousarray(array) for array in arrays]
+
+
+class PoisonedMemory:
+    """Memory of a run in arrays, poisoned before each launch."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._arena = np.empty(plan.arena_bytes, np.uint8)
+
+    def allocate(self, value: Value) -> Array:
+        if value.offset is None:
+            return poisoned(value.dtype, value.shape)
+        return poisoned(value.dtype, value.shape, self._arena[value.offset : value.offset + value.byte_count])
+
+    def view(self, buffer: Array, value: Value) -> Array:
+        return buffer.reshape(value.shape)

@@ -1,0 +1,276 @@
+"""The plan of a compiled program: its values, where they lie in memory, and the launches that compute them.
+
+A plan is data and has one text, `plan.json`. Whatever runs a program walks its plan: see `walk`.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from math import prod
+from typing import Any, cast
+
+from .elements import STORAGE_DTYPES
+
+
+class PlanError(ValueError):
+    """A plan that cannot be carried out. launch: the place of the launch that is wrong, where it is one."""
+
+    def __init__(self, message: str, launch: int | None = None) -> None:
+        super().__init__(message)
+        self.launch = launch
+
+
+@dataclass(frozen=True)
+class Value:
+    """A tensor of the program, dense and row-major.
+
+    dtype:   name of its element type: f32, bf16, i1, …
+    view_of: the value whose memory this is, in another shape; None for one with memory
+    offset:  where it lies in the arena, in bytes; None for one with memory of its own, as inputs have
+    """
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    view_of: int | None = None
+    offset: int | None = None
+
+    @property
+    def byte_count(self) -> int:
+        return prod(self.shape) * STORAGE_DTYPES[self.dtype].itemsize
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.dtype}[{', '.join(map(str, self.shape))}]"
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel and how it is launched. It takes pointers: to the results' buffers, then to the operands'.
+
+    entry:   the function's name in the text and in the binary
+    grid:    numbers of blocks along x, y and z; with a 0 there is nothing to launch
+    threads: of a block
+    files:   kind of file (`cuda`, `ptx`, `cubin`, …) → its name in the artifact
+    lines:   pairs (line, sources): from this line of the text on, counted from 1, it computes these lines of the
+      user's program, places in `Plan.sources`
+    """
+
+    entry: str
+    grid: tuple[int, int, int] = (1, 1, 1)
+    threads: int = 1
+    files: Mapping[str, str] = field(default_factory=dict[str, str])
+    lines: tuple[tuple[int, tuple[int, ...]], ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether its grid has no blocks, so that there is nothing to launch."""
+        return 0 in self.grid
+
+    @property
+    def sources(self) -> Sequence[int]:
+        """All lines of the user's program that it computes, in the order of its text."""
+        return list(dict.fromkeys(place for _, each in self.lines for place in each))
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A launch: the kernel's name, and the values that it writes and reads, by their places."""
+
+    kernel: str
+    outputs: tuple[int, ...]
+    inputs: tuple[int, ...]
+
+    @property
+    def buffers(self) -> tuple[int, ...]:
+        """What the kernel takes, in its order."""
+        return (*self.outputs, *self.inputs)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A program: what it takes and gives, and the launches between, in order.
+
+    function: its name. target, arch: what the kernels are for, such as `cuda` and `sm_90`
+    values:   every value, made before it is used; launches and views name them by their places
+    inputs, outputs: the values that it takes, and that it gives
+    sources:  lines of the user's program, `model.py:7`, that kernels name
+    """
+
+    function: str
+    target: str
+    arch: str
+    values: tuple[Value, ...]
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    kernels: Mapping[str, Kernel]
+    launches: tuple[Launch, ...]
+    sources: tuple[str, ...] = ()
+
+    @cached_property
+    def roots(self) -> Sequence[int]:
+        """For each value the one whose memory it lies in: itself, or what it is a view of."""
+        roots: list[int] = []
+        for place, value in enumerate(self.values):
+            roots.append(place if value.view_of is None else roots[value.view_of])
+        return roots
+
+    @cached_property
+    def last_uses(self) -> Mapping[int, int]:
+        """Value with memory that a launch writes → the last launch that needs it, the number of launches where it is
+        given back."""
+        uses: dict[int, int] = {}
+        for number, launch in enumerate(self.launches):
+            uses.update(dict.fromkeys(launch.outputs, number))
+            uses.update({root: number for place in launch.inputs if (root := self.roots[place]) in uses})
+        uses.update({root: len(self.launches) for place in self.outputs if (root := self.roots[place]) in uses})
+        return uses
+
+    @cached_property
+    def owned_outputs(self) -> Sequence[bool]:
+        """For each output whether its memory is its own: not an input's, not the arena's, not an earlier output's."""
+        free = {root for root in self.last_uses if self.values[root].offset is None}
+        owned: list[bool] = []
+        for place in self.outputs:
+            root = self.roots[place]
+            owned.append(root in free)
+            free.discard(root)
+        return owned
+
+    @cached_property
+    def arena_bytes(self) -> int:
+        """The memory that the values with an offset share."""
+        return max((value.offset + value.byte_count for value in self.values if value.offset is not None), default=0)
+
+    @cached_property
+    def unplanned_bytes(self) -> int:
+        """What they would take without sharing."""
+        return sum(value.byte_count for value in self.values if value.offset is not None)
+
+    def sources_of(self, kernel: Kernel, line: int | None = None) -> list[str]:
+        """The lines of the user's program that a line of the kernel's text computes, or all of it."""
+        if line is not None:
+            found = bisect_right(kernel.lines, line, key=lambda pair: pair[0])
+            return [self.sources[place] for place in kernel.lines[found - 1][1]] if found else []
+        return [self.sources[place] for place in kernel.sources]
+
+    def check(self) -> None:
+        """Raise `PlanError` where the plan uses a value before it is made, or loses one that is still needed."""
+        self._check_values()
+        made: set[int] = set(self.inputs)
+        held: dict[int, tuple[int, int]] = {}
+        """The bytes [start, end) of each value in the arena that is still needed."""
+        for number, launch in enumerate(self.launches):
+            if not all(self.roots[place] in made for place in launch.inputs):
+                raise PlanError(f"{launch.kernel} reads a value before it is made", number)
+            for place in launch.outputs:
+                value = self.values[place]
+                if value.view_of is not None or place in made:
+                    raise PlanError(f"{launch.kernel} writes {value.name}, which is there already", number)
+                made.add(place)
+                if value.offset is not None:
+                    self._place(number, place, value.offset, held)
+            held = {place: span for place, span in held.items() if self.last_uses[place] != number}
+        if not all(self.roots[place] in made for place in self.outputs):
+            raise PlanError("the program gives a value before it is made")
+
+    def _check_values(self) -> None:
+        """Raise `PlanError` for values that cannot be, and for names of what there is not."""
+        for place, value in enumerate(self.values):
+            if value.dtype not in STORAGE_DTYPES:
+                raise PlanError(f"{value.name} has the unknown element type {value.dtype!r}")
+            if min(value.shape, default=0) < 0 or (value.offset or 0) < 0:
+                raise PlanError(f"{value.name} has a negative extent or offset")
+            if value.view_of is not None:
+                if not 0 <= value.view_of < place:
+                    raise PlanError(f"{value.name} is a view of a value that does not stand before it")
+                if self.values[value.view_of].byte_count != value.byte_count:
+                    raise PlanError(f"{value.name} is a view of more or fewer bytes")
+        known = range(len(self.values))
+        for number, launch in enumerate(self.launches):
+            if launch.kernel not in self.kernels:
+                raise PlanError(f"there is no kernel {launch.kernel}", number)
+            if not all(place in known for place in launch.buffers):
+                raise PlanError(f"{launch.kernel} takes a value that there is not", number)
+        if not all(place in known for place in (*self.inputs, *self.outputs)):
+            raise PlanError("the program takes or gives a value that there is not")
+        if not all(place in range(len(self.sources)) for kernel in self.kernels.values() for place in kernel.sources):
+            raise PlanError("a kernel names a line of the user's program that there is not")
+
+    def _place(self, number: int, place: int, offset: int, held: dict[int, tuple[int, int]]) -> None:
+        end = offset + self.values[place].byte_count
+        for start, stop in held.values():
+            if offset < stop and start < end:
+                raise PlanError(f"bytes {offset} to {end} of the arena hold a result that is still needed", number)
+        held[place] = offset, end
+
+    def to_json(self) -> str:
+        """The plan as text: a line for each value, kernel and launch."""
+        parts: list[str] = []
+        for name, part in _as_json(self):
+            if isinstance(part, Mapping):
+                items = [
+                    f"  {json.dumps(key)}: {_compact(item)}" for key, item in cast("Mapping[str, Any]", part).items()
+                ]
+                text = "{\n" + ",\n".join(items) + "\n}" if items else "{}"
+            elif name in ("values", "launches") and part:
+                text = "[\n" + ",\n".join(f"  {_compact(item)}" for item in part) + "\n]"
+            else:
+                text = _compact(part)
+            parts.append(f"{json.dumps(name)}: {text}")
+        return "{\n" + ",\n".join(parts) + "\n}\n"
+
+    @staticmethod
+    def from_json(text: str | bytes) -> Plan:
+        """The plan that `to_json` wrote. Raises `PlanError` for text that is none."""
+        try:
+            data = json.loads(text)
+            plan = Plan(
+                function=str(data["function"]),
+                target=str(data["target"]),
+                arch=str(data["arch"]),
+                values=tuple(_value(item) for item in data["values"]),
+                inputs=_places(data["inputs"]),
+                outputs=_places(data["outputs"]),
+                kernels={str(name): _kernel(item) for name, item in data["kernels"].items()},
+                launches=tuple(
+                    Launch(str(item["kernel"]), _places(item["outputs"]), _places(item["inputs"]))
+                    for item in data["launches"]
+                ),
+                sources=tuple(str(source) for source in data["sources"]),
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise PlanError(f"the text is no plan: {type(error).__name__} {error}") from error
+        plan.check()
+        return plan
+
+
+def _as_json(plan: Plan) -> Iterator[tuple[str, Any]]:
+    """The plan's fields as JSON has them; those of a value that are None are left out."""
+    for name, part in asdict(plan).items():
+        if name == "values":
+            part = [{key: item for key, item in value.items() if item is not None} for value in part]
+        yield name, part
+
+
+def _compact(part: Any) -> str:
+    return json.dumps(part, ensure_ascii=False)
+
+
+def _places(items: Sequence[Any]) -> tuple[int, ...]:
+    return tuple(int(item) for item in items)
+
+
+def _value(item: Mapping[str, Any]) -> Value:
+    view_of, offset = (None if item.get(key) is None else int(item[key]) for key in ("view_of", "offset"))
+    return Value(str(item["name"]), str(item["dtype"]), _places(item["shape"]), view_of, offset)
+
+
+def _kernel(item: Mapping[str, Any]) -> Kernel:
+    x, y, z = _places(item["grid"])
+    files = {str(kind): str(name) for kind, name in item["files"].items()}
+    lines = tuple((int(line), _places(sources)) for line, sources in item["lines"])
+    return Kernel(str(item["entry"]), (x, y, z), int(item["threads"]), files, lines)
