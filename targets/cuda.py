@@ -18,7 +18,7 @@ from xdsl.utils.target import Target
 from ..dialects import gpu_kernel, semantics
 from ..dialects.layouts import memory_space, span_of
 from ..dialects.types import byte_width, element_count, element_of, shape_of, type_name
-from ..dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, KernelOp, LaunchOp
+from ..dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, KernelOp, LaunchOp, constant_value
 from ..rewriting.diagnostics import PassError
 from ..rewriting.locations import source_lines
 from . import cuda_prelude
@@ -439,8 +439,14 @@ class _KernelPrinter:
         self.define(op, f"{function}(&{self.access(op.buffer, [op.offset])})")
 
     def shuffle(self, op: gpu_kernel.ShuffleOp) -> None:
-        suffix = {"xor": "_xor", "down": "_down", "up": "_up", "idx": ""}[op.mode.data]
-        self.define(op, f"__shfl{suffix}_sync(0xffffffffu, {self.names[op.value]}, {self.names[op.lanes]})")
+        mode, element = op.mode.data, type_name(op.value.type)
+        value, lanes = self.names[op.value], self.names[op.lanes]
+        if element in ("f32", "i32") and constant_value(op.lanes) is not None:
+            function = self.helper(*cuda_prelude.shuffle(mode, element))
+            self.define(op, f"{function}<{lanes}>({value})")
+        else:
+            suffix = "" if mode == "idx" else f"_{mode}"
+            self.define(op, f"__shfl{suffix}_sync(0xffffffffu, {value}, {lanes})")
 
     def mma(self, op: gpu_kernel.MmaOp) -> None:
         function = self.helper(*cuda_prelude.mma(op.atom.data, type_name(element_of(op.a.type))))

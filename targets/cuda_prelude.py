@@ -48,6 +48,23 @@ def ldmatrix(matrices: int, transposed: bool) -> tuple[str, str]:
     )
 
 
+def shuffle(mode: str, element: str) -> tuple[str, str]:
+    """(name, definition) of a function that gives another lane's f32 or i32, where the distance is a number.
+
+    The intrinsics move an f32 to an integer register and back, and numbers to registers.
+    """
+    name = f"shuffle_{mode}_{element}"
+    instruction, clamp = {"xor": ("bfly", 31), "down": ("down", 31), "up": ("up", 0), "idx": ("idx", 31)}[mode]
+    type, register = {"f32": ("float", "f"), "i32": ("int", "r")}[element]
+    return name, (
+        f"template <int N> __device__ __forceinline__ {type} {name}({type} x) {{\n"
+        f"  {type} r;\n"
+        f'  asm volatile("shfl.sync.{instruction}.b32 %0, %1, %2, {clamp}, 0xffffffff;"'
+        f' : "={register}"(r) : "{register}"(x), "n"(N));\n'
+        "  return r;\n}"
+    )
+
+
 def mma(atom: str, element: str) -> tuple[str, str]:
     """(name, definition) of a function for one matrix instruction with f32 accumulators."""
     operand = {"f16": "f16", "bf16": "bf16", "f32": "tf32"}[element]

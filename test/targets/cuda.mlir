@@ -12,6 +12,7 @@
 // CHECK:      uint4 ldmatrix_x4(const void* from)
 // CHECK:      float max_nan(float x, float y)
 // CHECK:      float4 mma_m16n8k16_f16(float4 c, uint4 a, uint2 b)
+// CHECK:      float shuffle_xor_f32(float x)
 // CHECK-NOT:  floor_mod
 
 // CHECK:      // everything: grid 4 x 2 x 1, block 64, 2560 bytes shared
@@ -76,7 +77,7 @@ gpu_kernel.kernel @everything(%out: memref<256xf32>, %x: memref<1024xf32>, %h: m
   %q = gpu_kernel.load %x[%t] mask %ok : memref<1024xf32> -> f32
   // CHECK-NEXT: const uint4 wide = ok ? *(const uint4*)&h[t] : make_uint4(0, 0, 0, 0);
   %wide = gpu_kernel.load %h[%t] mask %ok : memref<1024xf16> -> vector<8xf16>
-  // CHECK-NEXT: const float q2 = __shfl_xor_sync(0xffffffffu, q, 16);
+  // CHECK-NEXT: const float q2 = shuffle_xor_f32<16>(q);
   %q2 = gpu_kernel.shuffle xor %q, %c16 : f32
   // CHECK-NEXT: const float q3 = __shfl_sync(0xffffffffu, q, l);
   %q3 = gpu_kernel.shuffle idx %q, %l : f32
