@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.ir import Data
 from xdsl.irdl import irdl_attr_definition
@@ -14,6 +14,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from .atoms import ATOMS, COLUMN_LANES, ROW_LANES
 from .axes import THREAD_KINDS, AxisKind, parse_axis_kind, verify_axis_name
+
+_NO_AXES = {"stage": "the staged buffers", "min_blocks": "the least number of blocks of a multiprocessor"}
 
 _BUFFER_NAME = re.compile(r"[0-9]+|[A-Za-z$._-][A-Za-z0-9$._-]*")
 
@@ -68,9 +70,13 @@ class MatrixFactors:
     reduced: str
 
 
+Axes = tuple[tuple[str, tuple[Factor, ...]], ...]
+"""(axis, its factors, outermost first), in the order in which threads and blocks are numbered."""
+
+
 @dataclass(frozen=True)
 class Schedule:
-    """Factors of each axis, outermost first, and what is staged.
+    """Factors of each axis, outermost first, what is staged, and how many blocks a multiprocessor holds.
 
     The position along an axis is mixed radix over its factors, so the order of factors is the layout. A product of
     extents
@@ -81,10 +87,14 @@ class Schedule:
     `i = … * 16 mma, j = … * 8 mma, k = … * 16 mma` are the rows, the columns and the reduced axis of one matrix
     instruction: the last is the reduced one. A warp's lanes are spread over its accumulators, as the innermost digit of
     the threads' number.
+
+    min_blocks: blocks that a multiprocessor holds at least: none of their threads gets more registers than that leaves.
+    None leaves it to the compiler of the CUDA text, which prefers more blocks to more registers.
     """
 
-    axes: tuple[tuple[str, tuple[Factor, ...]], ...]
+    axes: Axes
     stage: tuple[Staging, ...] = ()
+    min_blocks: int | None = None
 
     def factors(self, axis: str) -> tuple[Factor, ...]:
         """Factors of the axis; raises `KeyError` when the schedule does not have it."""
@@ -128,7 +138,7 @@ class Schedule:
             for factor in factors:
                 spread += parts[axis] if axis in parts and factor.kind is AxisKind.MMA else (factor,)
             axes.append((axis, tuple(spread)))
-        return Schedule(tuple(axes), self.stage)
+        return replace(self, axes=tuple(axes))
 
     def threads(self) -> list[tuple[str, Factor]]:
         """(axis, factor) of the threads of a block in the order in which they are numbered, the last the fastest."""
@@ -142,12 +152,14 @@ class Schedule:
         parts = [f"{axis} = {' * '.join(map(str, factors))}" for axis, factors in self.axes]
         if self.stage:
             parts.append(f"stage = [{', '.join(map(str, self.stage))}]")
+        if self.min_blocks is not None:
+            parts.append(f"min_blocks = {self.min_blocks}")
         return ", ".join(parts)
 
 
 @irdl_attr_definition
 class ScheduleAttr(Data[Schedule]):
-    """`#tile.schedule<i = 2 block * 8 thread * 2 register, k = 2 loop * 32 loop, stage = [%x buffers 2 async]>`"""
+    """`#tile.schedule<i = 2 block * 8 thread, k = 2 loop * 32 loop, stage = [%x buffers 2 async], min_blocks = 4>`"""
 
     name = "tile.schedule"
 
@@ -157,8 +169,8 @@ class ScheduleAttr(Data[Schedule]):
             raise VerifyException("an axis stands twice in the schedule")
         for axis, factors in self.data.axes:
             verify_axis_name(axis)
-            if axis == "stage":
-                raise VerifyException("no axis is called `stage`: in a schedule that word begins the staged buffers")
+            if axis in _NO_AXES:
+                raise VerifyException(f"no axis is called `{axis}`: in a schedule that word begins {_NO_AXES[axis]}")
             if not factors:
                 raise VerifyException(f"axis {axis} has no factors")
             for factor in factors:
@@ -166,6 +178,8 @@ class ScheduleAttr(Data[Schedule]):
                     raise VerifyException(f"axis {axis} has a factor of {factor.extent}")
                 if factor.kind is AxisKind.PARALLEL:
                     raise VerifyException(f"axis {axis}: `parallel` is no choice; a factor says how it is carried out")
+        if self.data.min_blocks is not None and self.data.min_blocks < 1:
+            raise VerifyException("min_blocks is at least 1")
         staged = [staging.buffer for staging in self.data.stage]
         if len(staged) != len(set(staged)):
             raise VerifyException("a buffer is staged twice")
@@ -179,8 +193,8 @@ class ScheduleAttr(Data[Schedule]):
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> Schedule:
-        axes, stage = parse_entries(parser, parser.Delimiter.ANGLE)
-        return Schedule(axes, stage or ())
+        axes, stage, min_blocks = parse_entries(parser, parser.Delimiter.ANGLE)
+        return Schedule(axes, stage or (), min_blocks)
 
     def print_parameter(self, printer: Printer) -> None:
         printer.print_string(f"<{self.data}>")
@@ -188,18 +202,24 @@ class ScheduleAttr(Data[Schedule]):
 
 def parse_entries(
     parser: AttrParser, delimiter: AttrParser.Delimiter
-) -> tuple[tuple[tuple[str, tuple[Factor, ...]], ...], tuple[Staging, ...] | None]:
-    """The axes with their factors, and what is staged; None where `stage` is not mentioned."""
+) -> tuple[Axes, tuple[Staging, ...] | None, int | None]:
+    """The axes with their factors, what is staged, and the least number of blocks; None for what is not mentioned."""
     axes: list[tuple[str, tuple[Factor, ...]]] = []
     stage: list[Staging] | None = None
+    min_blocks: int | None = None
 
     def entry() -> None:
-        nonlocal stage
+        nonlocal stage, min_blocks
         name = parser.parse_identifier()
         parser.parse_punctuation("=")
         if name == "stage":
             staged = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: _parse_staging(parser))
             stage = [*(stage or ()), *staged]
+            return
+        if name == "min_blocks":
+            if min_blocks is not None:
+                parser.raise_error("min_blocks stands twice")
+            min_blocks = parser.parse_integer(allow_boolean=False, allow_negative=False)
             return
         factors = [_parse_factor(parser)]
         while parser.parse_optional_punctuation("*"):
@@ -207,7 +227,7 @@ def parse_entries(
         axes.append((name, tuple(factors)))
 
     parser.parse_comma_separated_list(delimiter, entry)
-    return tuple(axes), None if stage is None else tuple(stage)
+    return tuple(axes), None if stage is None else tuple(stage), min_blocks
 
 
 def _parse_factor(parser: AttrParser) -> Factor:

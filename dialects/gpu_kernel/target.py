@@ -7,6 +7,8 @@ versions); of the B200, what the CUDA runtime reports.
 
 from dataclasses import dataclass
 
+from ..axes import WARP
+
 
 @dataclass(frozen=True)
 class Architecture:
@@ -39,6 +41,11 @@ class Architecture:
     register_unit: int = 256
     shared_unit: int = 128
     reserved_shared_bytes: int = 1024
+
+    def resident_blocks(self, threads: int) -> int:
+        """Blocks of so many threads that a multiprocessor holds at most; registers and memory may allow fewer."""
+        warps = -(-threads // WARP)
+        return min(self.multiprocessor_blocks, self.multiprocessor_threads // WARP // warps)
 
 
 ARCHITECTURES: dict[str, Architecture] = {

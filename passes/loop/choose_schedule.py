@@ -1,7 +1,7 @@
 """The pass `choose-schedule`."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -28,11 +28,13 @@ class ChooseSchedulePass(ModulePass):
     a thread, a warp or a block by their length; columns by threads side by side; a scanned axis is walked by one
     thread; products get block, thread and register tiles over staged, double-buffered slabs, those of 16-bit floats
     matrix instructions (matrix_rule.py); products of a few rows by a matrix read it once, in vectors
-    (vector_product_rule.py).
+    (vector_product_rule.py). Products without matrix instructions say how many blocks a multiprocessor should hold, so
+    that their sums have the registers that they need (product_rule.py).
     Leaves alone: kernels that have a schedule, and kernels that are not in loop form.
 
     schedule: what the user decides, each as it stands in `#tile.schedule<…>`: `k = 4 loop * 16 loop` binds one axis of
-    every kernel, `@forward_1: i = 8 block, stage = [%x]` of one, which goes before. The rest is chosen as without it.
+    every kernel, `@forward_1: i = 8 block, stage = [%x]` of one, which goes before. The rest is chosen as without it;
+      but `min_blocks` is left out where axes are pinned and it is not.
     Refused: what cannot be read or carried out.
     """
 
@@ -75,6 +77,8 @@ def _pin(kernel: KernelOp, pins: Sequence[Pin]) -> None:
     """Put what is pinned in the place of what was chosen, and check that it can be carried out."""
     assert kernel.schedule is not None
     chosen = schedule = kernel.schedule.data
+    if any(pin.axes for pin in pins):  # it was chosen for other threads and registers
+        schedule = replace(schedule, min_blocks=None)
     for pin in pins:
         schedule = pin.over(schedule)
     kernel.schedule = ScheduleAttr(schedule)

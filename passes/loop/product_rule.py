@@ -20,6 +20,13 @@ SHARED_BUDGET = 40 * 1024
 
 SECTOR_BYTES = 32
 
+REGISTERS = 65536
+"""32-bit registers of a multiprocessor, on every architecture."""
+
+UNASKED_REGISTERS = 64
+"""Registers to which ptxas keeps the threads of blocks of 128 to 256 when no number of blocks is given (observed in
+NVRTC 13.5)."""
+
 
 def product_axes(shape: KernelShape) -> tuple[str, str, str] | None:
     """(row, column, reduced) axes when the reduction is a product: loads that share the reduced axis but not the
@@ -167,7 +174,23 @@ def product_schedule(shape: KernelShape, row: str, column: str, reduced: str) ->
     )
     sizes = " x ".join(map(str, (*further.values(), tile[row], tile[column])))
     reason = f"product: a tile of {sizes} a block, {step} deep, {steps} steps"
-    return Choice(schedule_of(shape, axes, stage), reason)
+    threads = prod(side.threads for side in sides.values()) * prod(further.values())
+    words = prod(side.registers for side in sides.values()) * ceil_div(shape.widest_bytes, 4)
+    min_blocks = None if large else _min_blocks(words, threads)
+    if min_blocks is not None:
+        reason += f", {min_blocks} blocks a multiprocessor for {words} registers of sums"
+    return Choice(schedule_of(shape, axes, stage, min_blocks=min_blocks), reason)
+
+
+def _min_blocks(words: int, threads: int) -> int | None:
+    """Blocks of so many threads that a multiprocessor holds while each thread has the registers that it needs: `words`
+    for its sums, as many for operands and products, and 32 for addresses.
+
+    None where these are fewer than the 64 that ptxas gives each thread of such blocks if it is told nothing. It spills
+    what does not fit, also where it could give more.
+    """
+    needed = 2 * words + 32
+    return max(1, REGISTERS // (max(WARP, threads) * needed)) if needed >= UNASKED_REGISTERS else None
 
 
 def _staged_loads(shape: KernelShape, reduced: str) -> dict[str, Access]:

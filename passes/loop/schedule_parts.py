@@ -39,7 +39,13 @@ def factors_of(*parts: tuple[int, AxisKind]) -> list[Factor]:
     return kept or [Factor(1, parts[0][1])]
 
 
-def schedule_of(shape: KernelShape, axes: Axes, stage: tuple[Staging, ...] = (), outer: Sequence[str] = ()) -> Schedule:
+def schedule_of(
+    shape: KernelShape,
+    axes: Axes,
+    stage: tuple[Staging, ...] = (),
+    outer: Sequence[str] = (),
+    min_blocks: int | None = None,
+) -> Schedule:
     """All axes of the kernel in the order of its text, but those of `outer` in front, whose threads then are the
     slowest; those that no rule bound go over blocks, or serially if reduced."""
     factors: list[tuple[str, tuple[Factor, ...]]] = []
@@ -47,4 +53,4 @@ def schedule_of(shape: KernelShape, axes: Axes, stage: tuple[Staging, ...] = (),
         extent = shape.extents[axis]
         default = AxisKind.LOOP if axis in shape.reduced else AxisKind.BLOCK
         factors.append((axis, tuple(axes.get(axis) or factors_of((max(1, extent), default)))))
-    return Schedule(tuple(factors), stage)
+    return Schedule(tuple(factors), stage, min_blocks)

@@ -22,17 +22,20 @@ class Pin:
 
     kernel: the one that it is for; None for every kernel.
     axes: factors of the axes that it binds, in the order in which their threads are numbered.
-    stage: what is staged; None where that is left to the policy.
+    stage, min_blocks: what is staged, and the least number of blocks; None where that is left to the policy.
     """
 
     kernel: str | None
     axes: Mapping[str, tuple[Factor, ...]]
     stage: tuple[Staging, ...] | None = None
+    min_blocks: int | None = None
 
     def __str__(self) -> str:
         parts = [f"{axis} = {' * '.join(map(str, factors))}" for axis, factors in self.axes.items()]
         if self.stage is not None:
             parts.append(f"stage = [{', '.join(map(str, self.stage))}]")
+        if self.min_blocks is not None:
+            parts.append(f"min_blocks = {self.min_blocks}")
         return ", ".join(parts)
 
     def over(self, chosen: Schedule) -> Schedule:
@@ -42,7 +45,9 @@ class Pin:
         """
         pinned = iter(self.axes.items())
         axes = [next(pinned) if axis in self.axes else (axis, factors) for axis, factors in chosen.axes]
-        return Schedule((*axes, *pinned), chosen.stage if self.stage is None else self.stage)
+        stage = chosen.stage if self.stage is None else self.stage
+        min_blocks = chosen.min_blocks if self.min_blocks is None else self.min_blocks
+        return Schedule((*axes, *pinned), stage, min_blocks)
 
 
 def parse_pins(texts: Sequence[str]) -> tuple[Pin, ...]:
@@ -50,7 +55,8 @@ def parse_pins(texts: Sequence[str]) -> tuple[Pin, ...]:
     pins = tuple(map(parse_pin, texts))
     seen: dict[tuple[str | None, str], str] = {}
     for pin, text in zip(pins, texts, strict=True):
-        for part in (*pin.axes, *(() if pin.stage is None else ("stage",))):
+        others = {"stage": pin.stage, "min_blocks": pin.min_blocks}
+        for part in (*pin.axes, *(name for name, value in others.items() if value is not None)):
             other = seen.setdefault((pin.kernel, part), text)
             if other != text:
                 raise ValueError(f"{part} is in two schedules, '{other}' and '{text}': leave one out")
@@ -67,10 +73,10 @@ def parse_pin(text: str) -> Pin:
     # Blanks keep the columns.
     parser = Parser(Context(), " " * start + text[start:])
     try:
-        axes, stage = parse_entries(parser, parser.Delimiter.NONE)
+        axes, stage, min_blocks = parse_entries(parser, parser.Delimiter.NONE)
         if parser._current_token.kind is not MLIRTokenKind.EOF:  # pyright: ignore[reportPrivateUsage]
             parser.raise_error("expected `*`, `,` or the end")
-        ScheduleAttr(Schedule(axes, stage or ()))
+        ScheduleAttr(Schedule(axes, stage or (), min_blocks))
     except ParseError as error:
         column = error.span.start + 1
         found = text[error.span.start : error.span.end]
@@ -79,4 +85,4 @@ def parse_pin(text: str) -> Pin:
         raise ValueError(f"schedule '{text}', column {column}: {message[:1].lower()}{message[1:]}{what}") from None
     except VerifyException as error:
         raise ValueError(f"schedule '{text}': {error}") from None
-    return Pin(None if named is None else named.group(1), dict(axes), stage)
+    return Pin(None if named is None else named.group(1), dict(axes), stage, min_blocks)

@@ -118,6 +118,8 @@ def _lower_kernel(kernel: KernelOp, arch: gpu_kernel.Architecture, outputs: int)
         block=grid.threads,
         arch=arch.name,
     )
+    if grid.min_blocks is not None:
+        lowered.properties["min_blocks"] = IntegerAttr(grid.min_blocks, i64)
     lowered.properties["index_bits"] = IntegerAttr(index_bits(lowered, indices.intervals), i64)
     lowered.location = kernel.location
     lowered.attributes.update(kernel.attributes)

@@ -34,9 +34,13 @@ def _run(program: str) -> KernelRun:
 def test_program(name: str) -> None:
     run = _run(PROGRAMS[name])
     assert run.compiled.kernel.threads == 64
+    _check_spills(run)
+
+
+def _check_spills(run: KernelRun) -> None:
     for arch in ARCHITECTURES:
         resources = compile_cuda(run.compiled.text, arch).resources[run.compiled.name]
-        assert resources.spill_store_bytes == resources.spill_load_bytes == 0, (name, arch)
+        assert resources.spill_store_bytes == resources.spill_load_bytes == 0, (run.compiled.text, arch)
 
 
 def _total(run: KernelRun, kind: str, what: str) -> int:
@@ -57,8 +61,18 @@ def test_cost() -> None:
 
 
 @pytest.mark.parametrize(
-    "program", ["torch.randn(64, 512) @ torch.randn(512, 64)", "torch.randn(512, 16) @ torch.randn(16, 512)"]
+    ("program", "min_blocks"),
+    [
+        ("torch.randn(64, 512) @ torch.randn(512, 64)", 4),
+        ("torch.randn(512, 16) @ torch.randn(16, 512)", 4),
+        ("torch.randn(101, 300, dtype=torch.float64) @ torch.randn(300, 67, dtype=torch.float64)", 2),
+    ],
 )
-def test_others(program: str) -> None:
-    """Few blocks, and what one slab holds, keep 4 x 4 elements a thread."""
-    assert _run(program).compiled.kernel.threads == 256
+def test_others(program: str, min_blocks: int) -> None:
+    """Few blocks, what one slab holds, and doubles keep 4 x 4 elements a thread, in as many registers as these need."""
+    run = _run(program)
+    kernel = run.compiled.kernel
+    assert kernel.threads == 256
+    assert kernel.min_blocks is not None
+    assert kernel.min_blocks.value.data == min_blocks
+    _check_spills(run)

@@ -138,6 +138,7 @@ def test_constants_are_exact(data: st.DataObject) -> None:
         lambda: AxisAttr("", 4),
         lambda: ScheduleAttr(Schedule((("a b", (Factor(2, AxisKind.LOOP),)),))),
         lambda: ScheduleAttr(Schedule((("stage", (Factor(2, AxisKind.LOOP),)),))),
+        lambda: ScheduleAttr(Schedule((("min_blocks", (Factor(2, AxisKind.LOOP),)),))),
         lambda: ScheduleAttr(Schedule((("i", ()),))),
         lambda: ScheduleAttr(Schedule((), (Staging("a b"),))),
     ],

@@ -113,6 +113,7 @@ def test_too_much_shared_memory_names_the_schedule() -> None:
         ("i = 0 loop", "axis i has a factor of 0"),
         ("i = 2 loop, i = 3 loop", "an axis stands twice"),
         ("i = 2 parallel", "`parallel` is no choice"),
+        ("min_blocks = 0", "min_blocks is at least 1"),
     ],
 )
 def test_what_cannot_be_read_says_where(text: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -127,6 +128,8 @@ def test_what_cannot_be_read_says_where(text: str, message: str, capsys: pytest.
 
 def test_an_axis_is_pinned_once() -> None:
     assert len(parse_pins(["i = 2 loop", "@a: i = 2 loop", "stage = []"])) == 3
+    with pytest.raises(ValueError, match="min_blocks is in two schedules"):
+        parse_pins(["min_blocks = 2", "i = 4 loop, min_blocks = 3"])
     with pytest.raises(ValueError, match="i is in two schedules, 'i = 2 loop' and 'k = 2 loop, i = 3 loop'"):
         parse_pins(["i = 2 loop", "k = 2 loop, i = 3 loop"])
     options = CompileOptions(schedule=("stage = []", "stage = [%x]"))
@@ -143,6 +146,7 @@ def test_pinned_axes_stand_where_they_stood_in_the_order_of_the_pin() -> None:
 
     assert pinned("k = 4 loop * 2 loop") == "i = 2 block, j = 4 thread, k = 4 loop * 2 loop, stage = [%x]"
     assert pinned("k = 8 lane, i = 2 warp") == "k = 8 lane, j = 4 thread, i = 2 warp, stage = [%x]"
+    assert pinned("min_blocks = 3") == "i = 2 block, j = 4 thread, k = 8 loop, stage = [%x], min_blocks = 3"
     assert pinned("stage = []") == "i = 2 block, j = 4 thread, k = 8 loop"
     assert pinned("n = 3 loop") == "i = 2 block, j = 4 thread, k = 8 loop, n = 3 loop, stage = [%x]"
 

@@ -30,7 +30,8 @@ class Digit:
 
 
 class Grid:
-    """The launch of a kernel: `blocks` along x, y, z, and `threads` of a block.
+    """The launch of a kernel: `blocks` along x, y, z, and `threads` of a block, of which a multiprocessor holds
+    `min_blocks` at least.
 
     Threads are numbered over all warp, thread and lane factors in the schedule's order, the last the fastest, the lanes
     of matrix instructions behind them; blocks over block factors. Up to three block factors become the dimensions of
@@ -54,6 +55,15 @@ class Grid:
                 f"the schedule asks for {self.threads} threads in a block, {arch.name} has at most {arch.threads}",
                 kernel,
                 "make thread, warp or lane factors smaller",
+            )
+        self.min_blocks = schedule.min_blocks
+        most = arch.resident_blocks(self.threads)
+        if self.min_blocks is not None and self.min_blocks > most:
+            raise PassError(
+                f"the schedule asks for {self.min_blocks} blocks of {self.threads} threads on a multiprocessor, "
+                f"{arch.name} has room for {most}",
+                kernel,
+                f"let min_blocks be at most {most}, or leave it out",
             )
         self.thread = ZERO
         if self.threads > 1:

@@ -12,6 +12,12 @@ gpu_kernel.kernel @threads() outputs 0 grid [1, 1, 1] block 2048 arch "sm_90" in
 
 // -----
 
+// expected-error@+1 {{min_blocks 5: a multiprocessor of sm_90 holds at most 4 blocks of 512 threads}}
+gpu_kernel.kernel @resident() outputs 0 grid [1, 1, 1] block 512 arch "sm_90" index_bits 32 min_blocks 5 {
+}
+
+// -----
+
 // expected-error@+1 {{a grid of [1, 70000, 1] blocks is no launch of sm_90}}
 gpu_kernel.kernel @grid() outputs 0 grid [1, 70000, 1] block 32 arch "sm_90" index_bits 32 {
 }
@@ -90,6 +96,33 @@ gpu_kernel.kernel @ldmatrix(%x: memref<64xf32>) outputs 1 grid [1, 1, 1] block 3
   %t = gpu_kernel.thread_id
   // expected-error@+1 {{ldmatrix reads a flat buffer in "shared"}}
   %0 = gpu_kernel.ldmatrix %x[%t] : memref<64xf32> -> vector<8xf32>
+}
+
+// -----
+
+gpu_kernel.kernel @matrix_offset() outputs 0 grid [1, 1, 1] block 32 arch "sm_90" index_bits 32 {
+  %t = gpu_kernel.thread_id
+  %s = gpu_kernel.alloc : memref<512xf16, "shared">
+  // expected-error@+1 {{an offset of 4 elements is no multiple of the 8 that are moved}}
+  %0 = gpu_kernel.ldmatrix %s[%t] offset 4 : memref<512xf16, "shared"> -> vector<8xf16>
+}
+
+// -----
+
+gpu_kernel.kernel @copy_offset(%x: memref<64xf32>) outputs 0 grid [1, 1, 1] block 32 arch "sm_90" index_bits 32 {
+  %t = gpu_kernel.thread_id
+  %s = gpu_kernel.alloc : memref<64xf32, "shared">
+  // expected-error@+1 {{an offset of -6 elements is no multiple of the 4 that are moved}}
+  gpu_kernel.async_copy %x[%t] to %s[%t] offset -6 width 4 : memref<64xf32> to memref<64xf32, "shared">
+}
+
+// -----
+
+gpu_kernel.kernel @far_offset(%x: memref<64xf32>) outputs 0 grid [1, 1, 1] block 32 arch "sm_90" index_bits 32 {
+  %t = gpu_kernel.thread_id
+  %s = gpu_kernel.alloc : memref<64xf32, "shared">
+  // expected-error@+1 {{an offset of 536870912 elements does not fit the 32 bits that an instruction adds}}
+  gpu_kernel.async_copy %x[%t] offset 536870912 to %s[%t] width 4 : memref<64xf32> to memref<64xf32, "shared">
 }
 
 // -----

@@ -183,3 +183,15 @@ uop.kernel @scan_from_another_type(%x: memref<8xf32>) {
   // expected-error@+1 {{tile.scan_across begins with values of vector<1xf32>}}
   %1, %2 = tile.scan_across add %0 from %0 over %rj : vector<8xf32> from vector<8xf32>(vector<8xindex>)
 }
+
+// -----
+
+// expected-error@+1 {{min_blocks is at least 1}}
+uop.kernel @no_blocks(%x: memref<16xf16>) schedule #tile.schedule<i = 16 loop, min_blocks = 0> {
+}
+
+// -----
+
+// expected-error@+1 {{min_blocks stands twice}}
+uop.kernel @blocks_twice(%x: memref<16xf16>) schedule #tile.schedule<i = 16 loop, min_blocks = 2, min_blocks = 3> {
+}

@@ -167,7 +167,7 @@ uop.kernel @product(%out: memref<16x16xf32>, %x: memref<16x64xf32>, %w: memref<6
 // -----
 
 // With the weight's rows along k, a thread's columns lie apart: neighbours would read one bank.
-// CHECK: uop.kernel @linear({{.*}}) schedule #tile.schedule<i = 16 thread * 4 register, j = 2 block * 4 register * 16 thread, k = 16 loop * 16 loop, stage = [%x buffers 2 async pad 4, %w buffers 2 async pad 4]> {
+// CHECK: uop.kernel @linear({{.*}}) schedule #tile.schedule<i = 16 thread * 4 register, j = 2 block * 4 register * 16 thread, k = 16 loop * 16 loop, stage = [%x buffers 2 async pad 4, %w buffers 2 async pad 4], min_blocks = 4> {
 uop.kernel @linear(%out: memref<64x128xf32>, %x: memref<64x256xf32>, %w: memref<128x256xf32>) {
   loop.for %i (i = 64 parallel) {
     loop.for %j (j = 128 parallel) {

@@ -333,3 +333,18 @@ uop.kernel @matrix_instructions(%out: memref<8x4xf32>, %a: memref<8xf16>) schedu
 uop.kernel @threads(%out: memref<2048xf32>) schedule #tile.schedule<i = 2048 thread> {
   %ti = tile.axis i = 2048 thread : index
 }
+
+// -----
+
+// expected-error@+1 {{the schedule asks for 3 blocks of 1024 threads on a multiprocessor, sm_90 has room for 2}}
+uop.kernel @blocks(%out: memref<1024xf32>) schedule #tile.schedule<i = 1024 thread, min_blocks = 3> {
+  %ti = tile.axis i = 1024 thread : index
+}
+
+// -----
+
+// CHECK-LABEL: gpu_kernel.kernel @resident(
+// CHECK-SAME:      block 512 arch "sm_90" index_bits 32 min_blocks 3 {
+uop.kernel @resident(%out: memref<512xf32>) schedule #tile.schedule<i = 512 thread, min_blocks = 3> {
+  %ti = tile.axis i = 512 thread : index
+}

@@ -167,7 +167,7 @@ def _schedules(draw: st.DrawFn) -> ScheduleAttr:
     names = draw(st.lists(axis_names, max_size=3, unique=True))
     axes = [(name, tuple(draw(st.lists(_factors, min_size=1, max_size=3)))) for name in names]
     stage = draw(st.lists(_staging, max_size=2, unique_by=lambda staging: staging.buffer))
-    return ScheduleAttr(Schedule(tuple(axes), tuple(stage)))
+    return ScheduleAttr(Schedule(tuple(axes), tuple(stage), draw(st.none() | st.integers(1, 32))))
 
 
 schedules = _schedules()

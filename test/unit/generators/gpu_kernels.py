@@ -191,6 +191,7 @@ def gpu_kernels(draw: st.DrawFn, name: str) -> KernelOp:
         index_bits=program.choose(32, 64),
     )
     if program.one_in(3):
-        kernel.min_blocks = IntegerAttr(draw(st.integers(1, 32)), i64)
+        most = ARCHITECTURES[kernel.arch.data].resident_blocks(kernel.threads)
+        kernel.min_blocks = IntegerAttr(draw(st.integers(1, most)), i64)
     program.decorate(kernel)
     return kernel
