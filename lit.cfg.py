@@ -1,8 +1,10 @@
 """lit configuration: `lit .` from the root runs every test below test/ that is text."""
 
+import atexit
 import os
 import shutil
 import sys
+import tempfile
 
 import lit.formats
 
@@ -13,6 +15,10 @@ config.excludes = ["unit", "inputs"]
 config.test_source_root = os.path.join(os.path.dirname(__file__), "test")
 # What `%t` names goes here, out of the source tree.
 config.test_exec_root = os.path.join(os.path.dirname(__file__), "build", "lit")
+
+# Not the user's; each run has its own.
+config.environment["UOP_CACHE_DIR"] = tempfile.mkdtemp(prefix="uop-cache-")
+atexit.register(shutil.rmtree, config.environment["UOP_CACHE_DIR"], ignore_errors=True)
 
 bin_dir = os.path.dirname(sys.executable)
 config.environment["PATH"] = bin_dir + os.pathsep + os.environ.get("PATH", "")

@@ -9,11 +9,15 @@ from __future__ import annotations
 
 import ctypes
 import importlib.util
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
+
+from .cache import Key, default_cache
+from .cache.versions import file_identity
 
 INSTALL_HINT = "pip install 'uop[cuda]'"
 
@@ -76,8 +80,8 @@ class Compiled:
 def compile_cuda(source: str, arch: str = "sm_90", *, name: str = "kernel.cu", line_info: bool = True) -> Compiled:
     """Compile CUDA text for `arch`: `sm_90` (also `sm_90a`, …) gives a cubin, `compute_90` gives PTX.
 
-    `name` is the file name in messages. `line_info` keeps the CUDA line of every instruction. Results are
-    cached by their arguments for the life of the process.
+    `name` is the file name in messages. `line_info` keeps the CUDA line of every instruction. Results are kept in
+    memory, and on disk in the `runtime.cache`.
     Raises CompileError with NVRTC's log, and NvrtcNotFoundError when the wheel is missing.
     """
     if not re.fullmatch(r"(sm|compute)_\d+[af]?", arch):
@@ -109,7 +113,24 @@ def _compile(source: str, arch: str, name: str, line_info: bool) -> Compiled:
         options.append("--generate-line-info")
     if wants_cubin:
         options.append("--ptxas-options=-v")
-    image, log = _run(source, name, options, "CUBIN" if wants_cubin else "PTX")
+    cache = default_cache()
+    key = Key(
+        {
+            "kind": "cuda",
+            "name": name,
+            "target": arch,
+            "text": source,
+            "options": " ".join(options),
+            "NVRTC": _identity() if cache is not None else "",
+        }
+    )
+    files = cache.get(key) if cache is not None else None
+    if files is None:
+        image, log = _run(source, name, options, "CUBIN" if wants_cubin else "PTX")
+        if cache is not None:
+            cache.put(key, {"image": image, "log": log.encode()})
+    else:
+        image, log = files["image"], files["log"].decode()
     return Compiled(source, arch, image, log, _parse_resources(log))
 
 
@@ -180,17 +201,27 @@ def _wheel_folders() -> list[Path]:
     return [root / name for root in roots for name in names if (root / name).is_dir()]
 
 
+def _library_file() -> Path:
+    """Raises `NvrtcNotFoundError`."""
+    for folder in _wheel_folders():
+        for file in sorted([*folder.glob("lib/libnvrtc.so*"), *folder.glob("bin/**/nvrtc64*.dll")]):
+            if "builtins" not in file.name and ".alt." not in file.name:
+                return file
+    raise NvrtcNotFoundError(f"NVRTC, which compiles CUDA text, is not installed: {INSTALL_HINT}")
+
+
 @cache
 def _library() -> ctypes.CDLL:
-    for folder in _wheel_folders():
-        files = [*folder.glob("lib/libnvrtc.so*"), *folder.glob("bin/**/nvrtc64*.dll")]
-        for file in sorted(files):
-            if "builtins" in file.name or ".alt." in file.name:
-                continue
-            library = ctypes.CDLL(str(file))
-            library.nvrtcGetErrorString.restype = ctypes.c_char_p
-            return library
-    raise NvrtcNotFoundError(f"NVRTC, which compiles CUDA text, is not installed: {INSTALL_HINT}")
+    library = ctypes.CDLL(str(_library_file()))
+    library.nvrtcGetErrorString.restype = ctypes.c_char_p
+    return library
+
+
+@cache
+def _identity() -> str:
+    """What NVRTC is, and the headers that texts include, for keys; it is not loaded for that."""
+    headers = [path for folder in _include_paths() if (path := f"{folder}/cuda_fp16.h") and os.path.exists(path)]
+    return "\n".join(file_identity(path) for path in (str(_library_file()), *headers))
 
 
 @cache

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from uop.runtime import nvrtc
+from uop.runtime.cache import Cache, default_cache
+from uop.runtime.cache.entry import decode
 from uop.runtime.nvrtc import CompileError, NvrtcNotFoundError, Resources, compile_cuda
 
 ADD = 'extern "C" __global__ void add(float* o, const float* a) { o[threadIdx.x] += a[threadIdx.x]; }\n'
@@ -113,3 +115,65 @@ def test_missing_wheel(monkeypatch: pytest.MonkeyPatch):
             compile_cuda(ADD + "// not cached\n")
     finally:
         load.cache_clear()
+
+
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cache:
+    monkeypatch.setenv("UOP_CACHE_DIR", str(tmp_path))
+    nvrtc._compile.cache_clear()  # pyright: ignore[reportPrivateUsage] # as in a new process
+    cache = default_cache()
+    assert cache is not None
+    return cache
+
+
+def forbid_compiling(monkeypatch: pytest.MonkeyPatch) -> None:
+    nvrtc._compile.cache_clear()  # pyright: ignore[reportPrivateUsage]
+
+    def run(*_: object) -> None:
+        raise AssertionError("it is compiled")
+
+    monkeypatch.setattr(nvrtc, "_run", run)
+
+
+@pytest.mark.parametrize("arch", ["sm_90", "compute_90"])
+def test_another_process_finds_what_is_compiled(own_cache: Cache, monkeypatch: pytest.MonkeyPatch, arch: str):
+    first = compile_cuda(ADD, arch)
+    forbid_compiling(monkeypatch)
+    assert compile_cuda(ADD, arch) == first
+    others = [(ADD + " ", arch, "kernel.cu", True), (ADD, "sm_80", "kernel.cu", True)]
+    for text, other, name, line_info in [*others, (ADD, arch, "other.cu", True), (ADD, arch, "kernel.cu", False)]:
+        with pytest.raises(AssertionError, match="it is compiled"):
+            compile_cuda(text, other, name=name, line_info=line_info)
+    monkeypatch.setenv("UOP_CACHE", "0")
+    nvrtc._compile.cache_clear()  # pyright: ignore[reportPrivateUsage]
+    with pytest.raises(AssertionError, match="it is compiled"):
+        compile_cuda(ADD, arch)
+
+
+def test_another_nvrtc_finds_nothing(own_cache: Cache, monkeypatch: pytest.MonkeyPatch):
+    compile_cuda(ADD)
+    (stored,) = own_cache.entries()
+    assert "libnvrtc" in stored.key().parts["NVRTC"]
+    assert "cuda_fp16.h" in stored.key().parts["NVRTC"]
+    forbid_compiling(monkeypatch)
+    monkeypatch.setattr(nvrtc, "_identity", lambda: "another")
+    with pytest.raises(AssertionError, match="it is compiled"):
+        compile_cuda(ADD)
+
+
+def test_a_damaged_entry_is_compiled_again(own_cache: Cache):
+    first = compile_cuda(ADD)
+    (stored,) = own_cache.entries()
+    data = bytearray(stored.path.read_bytes())
+    data[-1] ^= 1
+    stored.path.write_bytes(data)
+    nvrtc._compile.cache_clear()  # pyright: ignore[reportPrivateUsage]
+    assert compile_cuda(ADD).cubin == first.cubin  # the log tells how long it took
+    (stored,) = own_cache.entries()
+    assert decode(stored.path.read_bytes()).files["image"] == first.cubin
+
+
+def test_what_is_refused_is_not_stored(own_cache: Cache):
+    with pytest.raises(CompileError):
+        compile_cuda("float;;}")
+    assert own_cache.entries() == []
