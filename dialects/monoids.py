@@ -1,25 +1,28 @@
 """The one table of monoids: what reductions and scans combine with.
 
 A monoid may be several values wide (argmax: value and index). `combine` is associative, has `identity` as its
-neutral element
-on both sides, and combine(identity, identity) = identity; reductions may therefore combine in any order, pad with
-identities,
-and be spread over threads. All are commutative. NaN rules are PyTorch's: max, min and argmax propagate NaN.
+neutral element on both sides, and combine(identity, identity) = identity; reductions may therefore combine in any
+order, pad with identities, and be spread over threads. All are commutative. NaN rules are PyTorch's: max, min and
+argmax propagate NaN.
+
+Of some, many elements are combined in two stages with less work than by `combine`, one after the other: the first
+values alone, and then, that being known, the others.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from math import e, log2
 from typing import Protocol, cast
 
-from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, IntegerType
+from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, IntegerType, f32, i16, i32, i64
 from xdsl.ir import Attribute, Data, SSAValue
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from .types import element_of, integer_bounds, is_bool, is_float, is_integer
+from .types import byte_width, element_of, integer_bounds, is_bool, is_float, is_integer
 
 
 class ALUBuilder(Protocol):
@@ -31,9 +34,49 @@ class ALUBuilder(Protocol):
         """The number as a value of the type of `like`."""
         ...
 
+    def bitcast(self, value: SSAValue, element: Attribute) -> SSAValue:
+        """The same bits as values of another element type."""
+        ...
+
 
 Number = float | int | bool
 Combine = Callable[[ALUBuilder, Sequence[SSAValue], Sequence[SSAValue]], list[SSAValue]]
+Reduce = Callable[["Monoid", list[SSAValue]], list[SSAValue]]
+"""Combines many elements with a monoid, the values of an element standing side by side."""
+
+
+@dataclass(frozen=True)
+class Stages:
+    """How many elements are combined in two stages.
+
+    first: the monoid of the elements' first values, in which every element is idempotent. rest: that of each of the
+    others. adapt: what takes the place of an element's other values when the first values are `total` together.
+
+    Then combine(x, y) is (total, rest(adapt(x, total), adapt(y, total))). It is associative because adapting to a
+    total and then to a greater one is adapting to the greater one, and because `adapt` and `rest` commute.
+    """
+
+    first: str
+    rest: str
+    adapt: Callable[[ALUBuilder, Sequence[SSAValue], SSAValue], list[SSAValue]]
+
+    def fold(
+        self, b: ALUBuilder, state: Sequence[SSAValue] | None, elements: Sequence[SSAValue], reduce: Reduce
+    ) -> list[SSAValue]:
+        """`state`, if there is one, combined with the `elements`, which `reduce` makes one of."""
+        first, rest = MONOIDS[self.first], MONOIDS[self.rest]
+        (total,) = reduce(first, [elements[0]])
+        if state is not None:
+            (total,) = first.combine(b, [state[0]], [total])
+        others = [reduce(rest, [value])[0] for value in self.adapt(b, elements, total)]
+        if state is not None:
+            before = self.adapt(b, state, total)
+            others = [rest.combine(b, [x], [y])[0] for x, y in zip(before, others, strict=True)]
+        return [total, *others]
+
+    def combine(self, b: ALUBuilder, x: Sequence[SSAValue], y: Sequence[SSAValue]) -> list[SSAValue]:
+        """Two elements."""
+        return self.fold(b, x, y, lambda _, values: values)
 
 
 @dataclass(frozen=True)
@@ -44,6 +87,7 @@ class Monoid:
     identity: the neutral element for the given element types.
     combine: builds the combination of two elements in uop ops.
     accepts: whether the element types are in its domain.
+    stages: how many elements are combined, where that is not one after the other.
     """
 
     name: str
@@ -52,6 +96,11 @@ class Monoid:
     accepts: Callable[[Sequence[Attribute]], bool]
     identity: Callable[[Sequence[Attribute]], tuple[Number, ...]]
     combine: Combine
+    stages: Stages | None = None
+
+    def reduce(self, b: ALUBuilder, elements: Sequence[SSAValue], reduce: Reduce) -> list[SSAValue]:
+        """Many elements combined, given how it is done for monoids without stages."""
+        return reduce(self, list(elements)) if self.stages is None else self.stages.fold(b, None, elements, reduce)
 
 
 def least(element: Attribute) -> Number:
@@ -117,19 +166,65 @@ def _combine_welford(b: ALUBuilder, x: Sequence[SSAValue], y: Sequence[SSAValue]
     return [mean, b.alu("add", b.alu("add", x_m2, y_m2), spread), count]
 
 
-def _combine_online_softmax(b: ALUBuilder, x: Sequence[SSAValue], y: Sequence[SSAValue]) -> list[SSAValue]:
-    """(maximum, sum of exp(value − maximum)). Milakov and Gimelshein, "Online normalizer calculation for softmax"
-    (2018)."""
-    (x_max, x_sum), (y_max, y_sum) = x, y
-    top = b.alu("max", x_max, y_max)
+def _neighbour(b: ALUBuilder, value: SSAValue, up: bool) -> SSAValue:
+    """The next greater float, or the next smaller one: as integers, the bits of a greater magnitude are greater by 1.
 
-    def rescaled(part_max: SSAValue, part_sum: SSAValue) -> SSAValue:
-        # An identity has maximum −∞, and exp(−∞ + ∞) is NaN.
-        none = b.alu("eq", part_max, b.constant_like(float("-inf"), part_max))
-        factor = b.alu("where", none, b.constant_like(0.0, part_max), b.alu("exp", b.alu("sub", part_max, top)))
-        return b.alu("mul", part_sum, factor)
+    Beyond an infinity there is NaN, and of NaN the neighbour is the last infinity.
+    """
+    element = element_of(value.type)
+    bits = b.bitcast(value, {2: i16, 4: i32, 8: i64}[byte_width(element)])
+    is_negative = b.alu("lt", value, b.constant_like(0.0, value))
+    one, minus_one = b.constant_like(1, bits), b.constant_like(-1, bits)
+    step = b.alu("where", is_negative, *((minus_one, one) if up else (one, minus_one)))
+    neighbour = b.bitcast(b.alu("add", bits, step), element)
+    least = b.bitcast(one, element)
+    of_zero = least if up else b.alu("neg", least)
+    neighbour = b.alu("where", b.alu("eq", value, b.constant_like(0.0, value)), of_zero, neighbour)
+    last = b.constant_like(float("-inf" if up else "inf"), value)
+    return b.alu("where", b.alu("isnan", value), last, neighbour)
 
-    return [top, b.alu("add", rescaled(x_max, x_sum), rescaled(y_max, y_sum))]
+
+def _arg_stages(first: str, no_better: str, rest: str) -> Stages:
+    """The best value, and of the indices of those that have it the least or the greatest.
+
+    A value that is not beyond the neighbour of the best one is the best, or it is NaN: one comparison for both. Where
+    the best is NaN, the neighbour is an infinity, that only NaN is beyond of.
+    """
+
+    def adapt(b: ALUBuilder, element: Sequence[SSAValue], best: SSAValue) -> list[SSAValue]:
+        value, place = element
+        if is_float(element_of(value.type)):
+            wins = b.alu("not", b.alu(no_better, value, _neighbour(b, best, up=first == "min")))
+        else:
+            wins = b.alu("eq", value, best)
+        (none,) = MONOIDS[rest].identity([element_of(place.type)])
+        return [b.alu("where", wins, place, b.constant_like(none, place))]
+
+    return Stages(first, rest, adapt)
+
+
+LOG2_E = log2(e)
+
+
+def exp_of_at_most_zero(b: ALUBuilder, value: SSAValue) -> SSAValue:
+    """eᵗ for t ≤ 0. Of f32 as a power of 2, for which GPUs have an instruction: wrong by |t| · eᵗ · 2⁻²⁴ at most, which
+    is below 2.3e-8."""
+    if element_of(value.type) != f32:
+        return b.alu("exp", value)
+    return b.alu("exp2", b.alu("mul", value, b.constant_like(LOG2_E, value)))
+
+
+def _rescaled(b: ALUBuilder, element: Sequence[SSAValue], maximum: SSAValue) -> list[SSAValue]:
+    """A sum of exp(value − own maximum) as one of exp(value − maximum): the exponent of the factor is never above 0."""
+    own, total = element
+    # Where the maximum is −∞, so is each own one, but −∞ + ∞ is NaN: exp(−∞ − 0) is 0.
+    is_nothing = b.alu("eq", maximum, b.constant_like(float("-inf"), maximum))
+    base = b.alu("where", is_nothing, b.constant_like(0.0, maximum), maximum)
+    return [b.alu("mul", total, exp_of_at_most_zero(b, b.alu("sub", own, base)))]
+
+
+_ONLINE_SOFTMAX = Stages("max", "add", _rescaled)
+"""Milakov and Gimelshein, "Online normalizer calculation for softmax" (2018)."""
 
 
 def _combine_logaddexp(b: ALUBuilder, x: Sequence[SSAValue], y: Sequence[SSAValue]) -> list[SSAValue]:
@@ -169,6 +264,7 @@ def _rows() -> list[Monoid]:
             is_arg,
             lambda t: (least(t[0]), integer_bounds(t[1])[1]),
             _combine_arg("le", "lt"),
+            _arg_stages("max", "le", "min"),
         ),
         Monoid(
             "argmin",
@@ -177,6 +273,7 @@ def _rows() -> list[Monoid]:
             is_arg,
             lambda t: (greatest(t[0]), integer_bounds(t[1])[1]),
             _combine_arg("ge", "lt"),
+            _arg_stages("min", "ge", "min"),
         ),
         Monoid(
             "argmax_last",
@@ -185,6 +282,7 @@ def _rows() -> list[Monoid]:
             is_arg,
             lambda t: (least(t[0]), integer_bounds(t[1])[0]),
             _combine_arg("le", "gt"),
+            _arg_stages("max", "le", "max"),
         ),
         Monoid(
             "argmin_last",
@@ -193,6 +291,7 @@ def _rows() -> list[Monoid]:
             is_arg,
             lambda t: (greatest(t[0]), integer_bounds(t[1])[0]),
             _combine_arg("ge", "gt"),
+            _arg_stages("min", "ge", "max"),
         ),
         Monoid(
             "logaddexp",
@@ -212,11 +311,12 @@ def _rows() -> list[Monoid]:
         ),
         Monoid(
             "online_softmax",
-            "maximum and sum of exp(value − maximum)",
+            "maximum and sum of weights times exp(value − maximum)",
             2,
             all_one_float,
             lambda t: (float("-inf"), 0.0),
-            _combine_online_softmax,
+            _ONLINE_SOFTMAX.combine,
+            _ONLINE_SOFTMAX,
         ),
     ]
 

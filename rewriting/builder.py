@@ -14,6 +14,7 @@ from ..dialects.syntax import integers
 from ..dialects.types import element_of, shape_of, with_element, with_shape
 from ..dialects.uop import (
     ALU_OPS,
+    BitcastOp,
     CastOp,
     ConstOp,
     ExpandOp,
@@ -140,6 +141,10 @@ class Builder:
         if element_of(value.type) == element:
             return value
         return self.pure(CastOp, (value,), (with_element(value.type, element),)).results[0]
+
+    def bitcast(self, value: SSAValue, element: Attribute) -> SSAValue:
+        """The bits of `value` as another element type of the same width."""
+        return self.pure(BitcastOp, (value,), (with_element(value.type, element),)).results[0]
 
     def expand(self, value: SSAValue, type: Attribute) -> SSAValue:
         """`value` repeated to `type`; itself if it has that type."""

@@ -13,7 +13,7 @@ from xdsl.passes import ModulePass
 
 from ...dialects.axes import SERIAL_KINDS, THREAD_KINDS, AxisAttr, AxisKind
 from ...dialects.loop import ForOp, ReduceOp, ScanOp, YieldOp
-from ...dialects.monoids import MonoidAttr
+from ...dialects.monoids import Monoid, MonoidAttr
 from ...dialects.schedule import Factor, Schedule
 from ...dialects.tile import AxisOp, ReadOp, ReduceAcrossOp, ScanAcrossOp, Tile, WriteOp, broadcast_shape
 from ...dialects.traversal import ops_inside
@@ -37,7 +37,8 @@ class ConvertLoopToTilePass(ModulePass):
     The mma factor of the reduced axis is a loop, which tile-mma makes instructions of.
 
     - `loop.reduce`: serial factors carry the state, register factors are combined with `uop.reduce_axis`, threads
-      with `tile.reduce_across`. A reduction that only reduces another of the same monoid is carried out with it.
+      with `tile.reduce_across`. A reduction that only reduces another of the same monoid is carried out with it. A
+      monoid with two stages combines the registers in each step: the first values alone, then the others.
     - `loop.scan`: the serial loops of its axis carry the state; register and thread factors, which are inside of them,
       are scanned with `tile.scan_across`. Steps behind the end of a ragged axis come last, and nobody reads what they
       change.
@@ -376,17 +377,12 @@ class _Conversion:
             loops += opened
             self.convert(builder, [inner for inner in reduction.body.block.ops if inner not in reductions])
 
-        elements = self.elements(builder, reductions[-1], axes)
-        state = elements
-        if loops:
-            for loop in loops:
-                loop.carry(element.type for element in elements)
-            state = op.monoid.monoid.combine(builder, loops[-1].carried, elements)
+        state = self.combined(builder, op.monoid.monoid, loops, self.elements(builder, reductions[-1], axes), axes)
         for depth in reversed(range(len(loops))):
             around, inits = (loops[depth - 1].builder, loops[depth - 1].carried) if depth else (outer, ())
             state = loops[depth].finish(around, [op.monoid], inits, state).results
 
-        if dimensions := self.register_dimensions(axes):
+        if (dimensions := self.register_dimensions(axes)) and loops and op.monoid.monoid.stages is None:
             state = outer.reduce_axis(monoid, state, dimensions)
         threads = [part for (axis, _), part in self.parts.items() if axis in axes and not shape_of(part.type)]
         if threads:
@@ -395,6 +391,34 @@ class _Conversion:
             state = outer.pure(ReduceAcrossOp, tuple(across.operands), types, across.properties).outputs
             across.erase()
         self.define(op, state, self.axes_of(reductions[-1].yielded) - set(axes))
+
+    def combined(
+        self,
+        builder: TileBuilder,
+        monoid: Monoid,
+        loops: Sequence[_Loop],
+        elements: Sequence[SSAValue],
+        axes: Sequence[str],
+    ) -> Sequence[SSAValue]:
+        """The state behind a step: the registers of each step combined where there is no other, or where that is less
+        work in two stages; else as many states side by side as there are registers."""
+        dimensions = self.register_dimensions(axes)
+
+        def reduce(monoid: Monoid, values: list[SSAValue]) -> list[SSAValue]:
+            return list(builder.reduce_axis(monoid.name, values, dimensions)) if dimensions else values
+
+        if not loops:
+            return monoid.reduce(builder, elements, reduce) if dimensions else elements
+        narrow = dimensions if monoid.stages is not None else ()
+        types = [
+            with_shape(value.type, [1 if d in narrow else n for d, n in enumerate(shape_of(value.type))])
+            for value in elements
+        ]
+        for loop in loops:
+            loop.carry(types)
+        if monoid.stages is not None:
+            return monoid.stages.fold(builder, loops[-1].carried, elements, reduce)
+        return monoid.combine(builder, loops[-1].carried, elements)
 
     def elements(self, builder: TileBuilder, op: ReduceOp, axes: Sequence[str]) -> list[SSAValue]:
         """What a thread combines in one step, as wide as the axes' registers; identities at positions outside."""

@@ -102,6 +102,10 @@ class _Evaluator:
         element = cast(_Typed, like).type
         return cast(SSAValue, _Typed(element, constant(value, element)))
 
+    def bitcast(self, value: SSAValue, element: Attribute) -> SSAValue:
+        typed = cast(_Typed, value)
+        return cast(SSAValue, _Typed(element, bitcast_array(typed.array, typed.type, element)))
+
 
 def combine(monoid: Monoid, elements: Sequence[Attribute], x: Sequence[Array], y: Sequence[Array]) -> list[Array]:
     """The combination of two elements of a monoid whose values have these element types."""

@@ -36,6 +36,15 @@ def test_a_row_longer_than_a_block_holds() -> None:
     check(f"{TIES.format(shape='1, 65537')}.argmax(1)")
 
 
-@pytest.mark.parametrize("dtype", ["float16", "int32"])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float64", "int32", "int64"])
 def test_other_types(dtype: str) -> None:
     check(f"{TIES.format(shape='3, 131')}.to(torch.{dtype}).argmin(1)")
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float64"])
+def test_nan_is_further_than_infinities(dtype: str) -> None:
+    check(f"(lambda x: (x.argmax(1), x.argmin(1)))((torch.randn(5, 131).round() / 0).to(torch.{dtype}))")
+
+
+def test_of_zeros_of_either_sign_it_is_the_first() -> None:
+    check("(lambda x: (x.argmax(1), x.argmin(1)))(torch.randn(5, 131).round() * 0)")

@@ -11,7 +11,7 @@ from xdsl.ir import SSAValue
 
 from ....dialects.axes import WARP
 from ....dialects.gpu_kernel import ForOp, IfOp, LoadOp, ShuffleOp, StoreOp
-from ....dialects.monoids import MonoidAttr
+from ....dialects.monoids import Monoid, MonoidAttr
 from ....dialects.tile import AxisOp, ReduceAcrossOp
 from ....dialects.types import bit_width, element_of, is_float, shape_of
 from ....rewriting.linear import LinearForm
@@ -70,10 +70,15 @@ def combine_lanes(
     lowering: Lowering, scope: Scope, monoid: MonoidAttr, elements: Sequence[SSAValue], masks: Sequence[int]
 ) -> Sequence[SSAValue]:
     """Combine with the lanes whose numbers differ in the bits of the masks."""
-    for mask in masks:
-        others = [from_lane(lowering, scope, element, "xor", lowering.indices.constant(mask)) for element in elements]
-        elements = monoid.monoid.combine(scope, elements, others)
-    return elements
+
+    def over_lanes(monoid: Monoid, elements: list[SSAValue]) -> list[SSAValue]:
+        for mask in masks:
+            distance = lowering.indices.constant(mask)
+            others = [from_lane(lowering, scope, element, "xor", distance) for element in elements]
+            elements = monoid.combine(scope, elements, others)
+        return elements
+
+    return monoid.monoid.reduce(scope, elements, over_lanes) if masks else elements
 
 
 def from_lane(lowering: Lowering, scope: Scope, value: SSAValue, mode: str, lanes: SSAValue) -> SSAValue:
