@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects import tile
-from ....dialects.uop import AluOp, AndOp, LoadOp, StoreOp
+from ....dialects.uop import AluOp, AndOp, CastOp, LoadOp, StoreOp
 from ....rewriting.driver import RewriteBuilder
 from ....rewriting.patterns import BOOL, OpPattern, variables
 from ....rewriting.ranges import RangeAnalysis
@@ -56,18 +56,27 @@ def write_without_mask(builder: RewriteBuilder, op: StoreOp | tile.WriteOp) -> S
 
 
 def is_zero_elsewhere(x: SSAValue, c: SSAValue) -> bool:
-    """Whether x is read under a mask that needs c, so that it is 0 where c is false."""
+    """Whether x is read under a mask that needs all of c, so that it is 0 where c is false; or cast from what is."""
     owner = x.owner
+    while isinstance(owner, CastOp):
+        owner = owner.input.owner
     if not isinstance(owner, LoadOp | tile.ReadOp) or owner.mask is None:
         return False
-    stack: list[SSAValue] = [owner.mask]
+    needed = _parts(owner.mask)
+    return c in needed or all(part in needed for part in _parts(c) if not isinstance(part.owner, AndOp))
+
+
+def _parts(condition: SSAValue) -> set[SSAValue]:
+    """The condition, and what it is a conjunction of."""
+    parts: set[SSAValue] = set()
+    stack = [condition]
     while stack:
-        mask = stack.pop()
-        if mask is c:
-            return True
-        if isinstance(mask.owner, AndOp):
-            stack += mask.owner.operands
-    return False
+        part = stack.pop()
+        if part not in parts:
+            parts.add(part)
+            if isinstance(part.owner, AndOp):
+                stack += part.owner.operands
+    return parts
 
 
 def has_divided_index(op: LoadOp | StoreOp) -> bool:

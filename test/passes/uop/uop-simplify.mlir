@@ -505,6 +505,39 @@ uop.kernel @read_under_a_mask(%out: memref<8xf32>, %q: memref<8xi1>, %x: memref<
 
 // -----
 
+// The same behind casts, and where the mask is the conjunction in another order; a part of it that the mask lacks keeps
+// the choice.
+// CHECK-LABEL: uop.kernel @cast_from_under_a_mask
+// CHECK:         %[[X:.*]] = uop.load %x[%i] mask %[[OK:.*]] : memref<6xf16>
+// CHECK-NEXT:    %[[WIDE:.*]] = uop.cast %[[X]] : f16 -> f32
+// CHECK-NEXT:    uop.store %[[WIDE]], %out[%i] : memref<8xf32>
+// CHECK-NEXT:    %[[PART:.*]] = uop.load %x[%i] mask %{{.*}} : memref<6xf16>
+// CHECK-NEXT:    %[[CHOSEN:.*]] = uop.where %[[OK]], %[[PART]], %{{.*}} : f16
+// CHECK-NEXT:    uop.store %[[CHOSEN]], %part[%i] : memref<8xf16>
+uop.kernel @cast_from_under_a_mask(%out: memref<8xf32>, %part: memref<8xf16>, %x: memref<6xf16>, %p: memref<8xi1>) {
+  %i = uop.range i = 8
+  %six = uop.const 6 : index
+  %one = uop.const 1 : index
+  %0 = uop.lt %i, %six : index
+  %1 = uop.ge %i, %one : index
+  %2 = uop.load %p[%i] : memref<8xi1>
+  %3 = uop.and %0, %1 : i1
+  %4 = uop.and %3, %2 : i1
+  %5 = uop.and %1, %2 : i1
+  %6 = uop.and %0, %5 : i1
+  %7 = uop.load %x[%i] mask %4 : memref<6xf16>
+  %8 = uop.cast %7 : f16 -> f32
+  %zero = uop.const 0.0 : f32
+  %9 = uop.where %6, %8, %zero : f32
+  uop.store %9, %out[%i] : memref<8xf32>
+  %10 = uop.load %x[%i] mask %3 : memref<6xf16>
+  %none = uop.const 0.0 : f16
+  %11 = uop.where %4, %10, %none : f16
+  uop.store %11, %part[%i] : memref<8xf16>
+}
+
+// -----
+
 // Where nothing is accessed, the index does not matter: within the mask, the remainder and the quotient are known.
 // CHECK-LABEL: uop.kernel @within_a_mask
 // CHECK-NOT:     uop.floor
