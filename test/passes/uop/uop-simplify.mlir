@@ -512,7 +512,7 @@ uop.kernel @read_under_a_mask(%out: memref<8xf32>, %q: memref<8xi1>, %x: memref<
 // CHECK-NEXT:    %[[WIDE:.*]] = uop.cast %[[X]] : f16 -> f32
 // CHECK-NEXT:    uop.store %[[WIDE]], %out[%i] : memref<8xf32>
 // CHECK-NEXT:    %[[PART:.*]] = uop.load %x[%i] mask %{{.*}} : memref<6xf16>
-// CHECK-NEXT:    %[[CHOSEN:.*]] = uop.where %[[OK]], %[[PART]], %{{.*}} : f16
+// CHECK:         %[[CHOSEN:.*]] = uop.where %[[OK]], %[[PART]], %{{.*}} : f16
 // CHECK-NEXT:    uop.store %[[CHOSEN]], %part[%i] : memref<8xf16>
 uop.kernel @cast_from_under_a_mask(%out: memref<8xf32>, %part: memref<8xf16>, %x: memref<6xf16>, %p: memref<8xi1>) {
   %i = uop.range i = 8
