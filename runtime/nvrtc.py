@@ -105,6 +105,16 @@ def version() -> tuple[int, int]:
     return major.value, minor.value
 
 
+@cache
+def supported_architectures() -> tuple[int, ...]:
+    """The architectures that this NVRTC compiles for, oldest first: 80 for sm_80."""
+    count = ctypes.c_int()
+    _check(_library().nvrtcGetNumSupportedArchs(ctypes.byref(count)))
+    numbers = (ctypes.c_int * count.value)()
+    _check(_library().nvrtcGetSupportedArchs(numbers))
+    return tuple(sorted(numbers))
+
+
 @lru_cache(maxsize=1024)
 def _compile(source: str, arch: str, name: str, line_info: bool) -> Compiled:
     wants_cubin = arch.startswith("sm_")

@@ -1,0 +1,86 @@
+"""Kernels on a GPU: loaded, launched, and what their errors say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..artifact.plan import Kernel, Plan
+from ..nvrtc import compile_cuda
+from .driver import Function, Stream
+from .errors import LaunchError
+from .gpus import Gpu
+from .images import number_of
+
+
+@dataclass(frozen=True)
+class LoadedKernel:
+    """A kernel on a GPU.
+
+    registers, shared_bytes: what it takes there, of a thread and of a block. sources: the user's lines, `model.py:7`
+    """
+
+    name: str
+    kernel: Kernel
+    gpu: Gpu
+    function: Function
+    registers: int
+    shared_bytes: int
+    sources: Sequence[str]
+
+    def __str__(self) -> str:
+        grid = "×".join(map(str, self.kernel.grid))
+        return (
+            f"kernel @{self.name} (grid {grid}, {self.kernel.threads} threads, {_bytes(self.shared_bytes)} shared, "
+            f"{self.registers} registers)"
+        )
+
+    def launch(self, pointers: Sequence[int], stream: Stream | None, *, blocking: bool) -> None:
+        """Put it on the stream. pointers: of its buffers. blocking: wait until it is done
+
+        The GPU's context must be current. Raises `LaunchError`, without `blocking` also for what went wrong before.
+        """
+        try:
+            self.function.prepared_async_call(self.kernel.grid, (self.kernel.threads, 1, 1), stream, *pointers)
+            if blocking:
+                self.gpu.synchronize()
+        except self.gpu.driver.Error as error:
+            places = "".join(f"\n  from {source}" for source in self.sources)
+            doubt = (
+                "" if blocking else "\nAn earlier launch may be to blame: run with CUDA_LAUNCH_BLOCKING=1 to see which"
+            )
+            raise LaunchError(f"CUDA error in {self} on {self.gpu}: {error}{places}{doubt}") from error
+
+
+def load_kernel(plan: Plan, name: str, gpu: Gpu, text: str, cubin: bytes | None) -> LoadedKernel:
+    """Load a kernel of the plan. text: its CUDA text; cubin: what it is for `plan.arch`, where that is known
+
+    The GPU's context must be current. Raises `LaunchError`, and `CompileError` where NVRTC refuses the text.
+    """
+    kernel = plan.kernels[name]
+    if cubin is None or plan.arch != gpu.arch:
+        cubin = compile_cuda(text, gpu.arch, name=f"{kernel.entry}.cu").image
+    function = gpu.load(cubin, kernel.entry)
+    function.prepare("P" * len(next(launch.buffers for launch in plan.launches if launch.kernel == name)))
+    attributes = gpu.driver.function_attribute
+    try:
+        most, registers, shared = map(
+            function.get_attribute,
+            (attributes.MAX_THREADS_PER_BLOCK, attributes.NUM_REGS, attributes.SHARED_SIZE_BYTES),
+        )
+    except gpu.driver.Error as error:
+        raise LaunchError(f"kernel @{name} cannot be asked for what it takes on {gpu}: {error}") from error
+    loaded = LoadedKernel(name, kernel, gpu, function, registers, shared, plan.sources_of(kernel))
+    if kernel.threads > most:
+        raise LaunchError(f"{loaded} can have {most} threads at most on {gpu}: give it a schedule with fewer")
+    return loaded
+
+
+def check_arch(plan: Plan, gpu: Gpu) -> None:
+    """Raise `LaunchError` where the kernels are written for a newer architecture than the GPU's."""
+    if plan.arch and number_of(plan.arch) > number_of(gpu.arch):
+        raise LaunchError(f"@{plan.function} is compiled for {plan.arch}, and {gpu} is {gpu.arch}: compile it for that")
+
+
+def _bytes(count: int) -> str:
+    return f"{count / 1024:g} KiB" if count >= 1024 else f"{count} bytes"

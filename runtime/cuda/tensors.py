@@ -1,0 +1,79 @@
+"""The tensors of a plan as PyTorch has them on a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import torch
+
+from ..artifact.plan import Plan, Value
+from .errors import GpuError, GpuInputError
+from .gpus import Gpu
+from .torch_gpus import TorchGpus
+
+DTYPES: Mapping[str, torch.dtype] = {
+    "f64": torch.float64,
+    "f32": torch.float32,
+    "f16": torch.float16,
+    "bf16": torch.bfloat16,
+    "i1": torch.bool,
+    "i8": torch.int8,
+    "i16": torch.int16,
+    "i32": torch.int32,
+    "i64": torch.int64,
+    "ui8": torch.uint8,
+}
+"""By the name of the element type; their elements lie in memory as `STORAGE_DTYPES` says."""
+
+ALIGNMENT = 16
+"""Bytes that the address of each tensor is a multiple of: kernels load and store so many at once."""
+
+
+def gpu_of(plan: Plan, tensors: Sequence[torch.Tensor], torch_gpus: TorchGpus) -> int:
+    """The GPU that tensors lie on, the current one where all are on the CPU. Raises `GpuInputError` for several."""
+    found = {index: place for place, each in enumerate(tensors) if (index := torch_gpus.index_of(each)) is not None}
+    if len(found) > 1:
+        (one, first), (other, second) = sorted(found.items())[:2]
+        names = [plan.values[plan.inputs[place]].name for place in (first, second)]
+        raise GpuInputError(
+            f"@{plan.function} is given {names[0]} on cuda:{one} and {names[1]} on cuda:{other}: "
+            "all tensors must be on one GPU"
+        )
+    return next(iter(found), torch_gpus.current())
+
+
+def fit_tensors(plan: Plan, tensors: Sequence[torch.Tensor], gpu: Gpu) -> list[torch.Tensor]:
+    """The inputs of a program as its kernels take them: those that are on the GPU, dense, row-major and aligned are not
+    copied. Raises `GpuInputError` for one that is not as the plan says."""
+    if len(tensors) != len(plan.inputs):
+        raise GpuInputError(f"@{plan.function} takes {len(plan.inputs)} tensors, not {len(tensors)}")
+    return [_fit(plan, plan.values[place], tensor, gpu) for place, tensor in zip(plan.inputs, tensors, strict=True)]
+
+
+def _fit(plan: Plan, value: Value, tensor: torch.Tensor, gpu: Gpu) -> torch.Tensor:
+    if tuple(tensor.shape) != value.shape or tensor.dtype != DTYPES[value.dtype]:
+        given = f"{str(tensor.dtype).removeprefix('torch.')}[{', '.join(map(str, tensor.shape))}]"
+        raise GpuInputError(f"argument {value} of @{plan.function} is given a tensor {given}")
+    tensor = tensor.detach().resolve_neg()
+    is_there = gpu.torch.index_of(tensor) is not None
+    if is_there and tensor.is_contiguous() and tensor.data_ptr() % ALIGNMENT == 0:
+        return tensor
+    return new_tensor(plan, value, gpu).copy_(tensor)
+
+
+def new_tensor(plan: Plan, value: Value, gpu: Gpu) -> torch.Tensor:
+    """A tensor for a value, whose elements are not written yet. Raises `GpuError` where there is no memory."""
+    return _empty(plan, value.shape, DTYPES[value.dtype], gpu, f"{value}, {value.byte_count:,} bytes")
+
+
+def new_arena(plan: Plan, gpu: Gpu) -> torch.Tensor:
+    """Memory that values with an offset share. Raises `GpuError` where there is none."""
+    size = plan.arena_bytes
+    return _empty(plan, (size,), torch.uint8, gpu, f"{size:,} bytes between kernels")
+
+
+def _empty(plan: Plan, shape: Sequence[int], dtype: torch.dtype, gpu: Gpu, what: str) -> torch.Tensor:
+    try:
+        return gpu.torch.empty(shape, dtype, gpu.index)
+    except torch.OutOfMemoryError as error:
+        raise GpuError(f"@{plan.function} finds no memory on {gpu} for {what}: {error}") from error
