@@ -9,6 +9,7 @@ from xdsl.passes import ModulePass
 PASSES: dict[str, tuple[str, str]] = {
     "choose-schedule": ("loop", "ChooseSchedulePass"),
     "convert-loop-to-tile": ("loop", "ConvertLoopToTilePass"),
+    "convert-tile-to-cpu-kernel": ("tile", "ConvertTileToCPUKernelPass"),
     "convert-tile-to-gpu-kernel": ("tile", "ConvertTileToGPUKernelPass"),
     "convert-torch-to-uop": ("torch", "ConvertTorchToUopPass"),
     "convert-uop-to-loop": ("uop", "ConvertUOpToLoopPass"),
@@ -20,6 +21,7 @@ PASSES: dict[str, tuple[str, str]] = {
     "tile-vectorize": ("tile", "TileVectorizePass"),
     "uop-approximate": ("uop", "UOpApproximatePass"),
     "uop-expand-scatter": ("uop", "UOpExpandScatterPass"),
+    "uop-fuse-reductions": ("uop", "UOpFuseReductionsPass"),
     "uop-partition": ("uop", "UOpPartitionPass"),
     "uop-plan-buffers": ("uop", "UOpPlanBuffersPass"),
     "uop-rangeify": ("uop", "UOpRangeifyPass"),

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 
-from ..dialects import gpu_kernel, loop, tile
+from ..dialects import cpu_kernel, gpu_kernel, loop, tile
 from ..dialects.monoids import MonoidAttr
 from ..dialects.types import element_of, index, shape_of
 from ..dialects.uop import (
@@ -360,6 +360,9 @@ TRANSFER: dict[type[Operation], Transfer] = {
     PadOp: _pad,
     GatherOp: _first,
     gpu_kernel.ShuffleOp: _first,
+    cpu_kernel.LanesOp: _iota,
+    cpu_kernel.SplatOp: _first,
+    cpu_kernel.ExtractOp: _first,
     ReduceOp: _reduce,
     ReduceAxisOp: _reduce,
     loop.ReduceOp: _reduce,

@@ -325,7 +325,7 @@ class YieldOp(IRDLOperation):
 
     values = var_operand_def()
 
-    traits = traits_def(IsTerminator(), Pure(), HasParent(ForOp))
+    traits = traits_def(IsTerminator(), HasParent(ForOp))
 
     @classmethod
     def parse(cls, parser: Parser) -> YieldOp:

@@ -16,11 +16,12 @@ from ...dialects.loop import ForOp, YieldOp
 from ...dialects.tile import AxisOp, MmaOp, ReadOp, ReduceAcrossOp, ScanAcrossOp, StageOp, WriteOp
 from ...dialects.traversal import ops_inside
 from ...dialects.types import element_count, is_memref, shape_of
-from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, ExpandOp, KernelOp, LaunchOp, ReduceAxisOp
+from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, ExpandOp, KernelOp, ReduceAxisOp
 from ...rewriting.dead import erase_unused
 from ...rewriting.diagnostics import PassError
 from ...rewriting.index_width import index_bits
 from ...rewriting.locations import UNKNOWN
+from .launches import launches_of, output_count
 from .lower.accesses import lower_read, lower_write
 from .lower.barriers import BarrierPlan
 from .lower.grid import Grid
@@ -69,19 +70,12 @@ class ConvertTileToGPUKernelPass(ModulePass):
             raise PassError(
                 f"{self.arch} is no known architecture", None, f"one of {', '.join(gpu_kernel.ARCHITECTURES)}"
             )
-        launches = _launches(op)
+        launches = launches_of(op)
         for kernel in list(op.ops):
             if isinstance(kernel, KernelOp) and kernel.schedule is not None:
-                lowered = _lower_kernel(kernel, arch, _output_count(kernel, launches.get(kernel.sym_name.data)))
+                lowered = _lower_kernel(kernel, arch, output_count(kernel, launches.get(kernel.sym_name.data)))
                 op.body.block.insert_op_before(lowered, kernel)
                 op.body.block.erase_op(kernel)
-
-
-def _launches(module: ModuleOp) -> dict[str, LaunchOp]:
-    """The launches of a program's functions, by the names of their kernels."""
-    bodies = [region for op in module.ops if not isinstance(op, KernelOp) for region in op.regions]
-    launches = [op for body in bodies for op in ops_inside(body) if isinstance(op, LaunchOp)]
-    return {launch.kernel.root_reference.data: launch for launch in launches}
 
 
 def _lower_kernel(kernel: KernelOp, arch: gpu_kernel.Architecture, outputs: int) -> gpu_kernel.KernelOp:
@@ -147,14 +141,6 @@ def _uses_shared_memory(grid: Grid, op: ReduceAcrossOp | ScanAcrossOp) -> bool:
 
 
 _HELP = "run convert-loop-to-tile first"
-
-
-def _output_count(kernel: KernelOp, launch: LaunchOp | None) -> int:
-    """Outputs come first among the arguments: as many as a launch has results, or else those that are written."""
-    if launch is not None:
-        return len(launch.results)
-    written = {op.buffer for op in ops_inside(kernel.body) if isinstance(op, WriteOp)}
-    return max((argument.index + 1 for argument in kernel.body.block.args if argument in written), default=0)
 
 
 def _lower_axis(lowering: Lowering, op: AxisOp) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Self
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
@@ -30,12 +31,13 @@ class Scope(Builder):
         self._scopes[block] = self
 
     @contextmanager
-    def inside(self, op: Operation, block: Block) -> Generator[Scope]:
-        """Insert `op`, and build its `block` while the context is open."""
-        self.insert(op)
+    def inside(self, op: Operation, block: Block) -> Generator[Self]:
+        """Insert `op`, if it does not stand here yet, and build its `block` while the context is open."""
+        if op.parent is None:
+            self.insert(op)
         self.before = op
         try:
-            yield Scope(block, self)
+            yield type(self)(block, self)
         finally:
             self.before = None
 

@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from ....dialects.gpu_kernel import AllocOp, ForOp, LoadOp, StoreOp
 from ....dialects.layouts import REGISTER
 from ....dialects.tile import AxisOp
-from ....dialects.types import element_count, element_of, index, is_bool, shape_of
+from ....dialects.types import element_count, element_of, index, is_bool, shape_of, with_element
 from ....dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, ExpandOp, constant_value
 from ....rewriting.diagnostics import PassError
 from ....rewriting.linear import LinearForm
@@ -97,7 +97,7 @@ class Values:
                 continue
             operands = [memo[x] if x in memo else self.known[x] for x in op.operands]
             with scope.at(scope.location if op.location == UNKNOWN else op.location):
-                result = self._apply(scope, op, operands, place)
+                result = self.apply(scope, op, operands, place)
             if not shape_of(value.type) and all(x in self.known for x in op.operands):
                 self.known[value] = result
             else:
@@ -131,7 +131,8 @@ class Values:
             offset = offset * extent + coordinate
         return [self.indices.value(scope, offset)] if coordinates else []
 
-    def _apply(self, scope: Scope, op: Operation, operands: Sequence[Value], place: Place) -> Value:
+    def apply(self, scope: Scope, op: Operation, operands: Sequence[Value], place: Place) -> Value:
+        """What an elementwise op makes of elements, those at `place`."""
         result = op.results[0]
         element = element_of(result.type)
         if isinstance(op, ConstOp):
@@ -145,7 +146,8 @@ class Values:
             cast = scope.cast(self.scalar(scope, operands[0]), element)
             return self.indices.leaf(cast) if element == index else cast
         if isinstance(op, BitcastOp):
-            bits = scope.pure(BitcastOp, [self.scalar(scope, operands[0])], (element,)).result
+            source = self.scalar(scope, operands[0])
+            bits = scope.pure(BitcastOp, (source,), (with_element(source.type, element),)).result
             return self.indices.leaf(bits) if element == index else bits
         assert isinstance(op, AluOp)
         name = op.row().name

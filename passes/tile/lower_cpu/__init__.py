@@ -1,0 +1,1 @@
+"""The parts of `convert-tile-to-cpu-kernel`."""

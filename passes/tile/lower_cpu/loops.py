@@ -1,0 +1,90 @@
+"""loop.for → cpu_kernel.for, which carries the parts of its state; the steps behind the last whole one apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xdsl.ir import Block, SSAValue
+
+from ....dialects.axes import AxisKind
+from ....dialects.cpu_kernel import ForOp as CPUForOp
+from ....dialects.cpu_kernel import YieldOp
+from ....dialects.loop import ForOp
+from ....dialects.monoids import Number
+from ....dialects.types import element_of, shape_of
+from ....rewriting.interval_arithmetic import Interval
+from ....rewriting.linear import LinearForm
+from .lowering import ONLY, CPULowering
+from .vector_scope import VectorScope, lanes_of
+
+LowerBlock = Callable[[CPULowering, VectorScope, Block], None]
+
+
+def lower_loop(lowering: CPULowering, scope: VectorScope, op: ForOp, lower_block: LowerBlock) -> None:
+    """The loop over its whole steps, in which the masks of ragged axes hold, and what is left."""
+    extent = op.axis.extent.data
+    state = _initial(lowering, scope, op)
+    whole = lowering.whole_steps(op.index)
+    for start, end in [(0, extent)] if whole is None else [(0, whole), (whole, extent)]:
+        if end - start == 1:
+            lowering.parts[op.index] = {ONLY: LinearForm({}, start)}
+            _set_state(lowering, op.carried, state)
+            lower_block(lowering, scope, op.body.block)
+            state = _state(lowering, scope, op.yielded)
+        elif end > start:
+            state = _lower_steps(lowering, scope, op, state, start, end, lower_block)
+    del lowering.parts[op.index]
+    _set_state(lowering, op.results, state)
+
+
+def _lower_steps(
+    lowering: CPULowering,
+    scope: VectorScope,
+    op: ForOp,
+    state: Sequence[SSAValue],
+    start: int,
+    end: int,
+    lower_block: LowerBlock,
+) -> Sequence[SSAValue]:
+    unroll = end - start if op.axis.axis_kind is AxisKind.UNROLL else None
+    first, last = (lowering.indices.constant(number) for number in (start, end))
+    loop = CPUForOp.of(first, last, state, 1, unroll)
+    loop.index.name_hint = op.index.name_hint
+    with scope.inside(loop, loop.body.block) as body:
+        lowering.parts[op.index] = {ONLY: lowering.indices.leaf(loop.index, Interval(start, end - 1))}
+        _set_state(lowering, op.carried, loop.carried)
+        lower_block(lowering, body, op.body.block)
+        if op.carried:
+            body.insert(YieldOp.create(operands=_state(lowering, body, op.yielded)))
+    return loop.outputs
+
+
+def _initial(lowering: CPULowering, scope: VectorScope, op: ForOp) -> list[SSAValue]:
+    """The parts of what the loop begins with: the state that it continues, or identities."""
+    if op.inits:
+        return _state(lowering, scope, op.inits)
+    numbers: list[Number] = []
+    place = 0
+    for monoid in op.monoids.data:
+        types = [element_of(value.type) for value in op.carried[place : place + monoid.monoid.width]]
+        numbers += monoid.monoid.identity(types)
+        place += len(types)
+    parts: list[SSAValue] = []
+    for number, carried in zip(numbers, op.carried, strict=True):
+        identity = scope.const(number, element_of(carried.type))
+        identity = scope.fit(identity, lanes_of(lowering.part_type(carried.type)))
+        parts += [identity for _ in lowering.places(shape_of(carried.type))]
+    return parts
+
+
+def _state(lowering: CPULowering, scope: VectorScope, values: Sequence[SSAValue]) -> list[SSAValue]:
+    """The parts of values, one after the other."""
+    return [
+        lowering.vector_at(scope, value, place) for value in values for place in lowering.places(shape_of(value.type))
+    ]
+
+
+def _set_state(lowering: CPULowering, values: Sequence[SSAValue], parts: Sequence[SSAValue]) -> None:
+    left = iter(parts)
+    for value in values:
+        lowering.set(value, {place: next(left) for place in lowering.places(shape_of(value.type))})

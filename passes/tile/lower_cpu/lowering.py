@@ -1,0 +1,144 @@
+"""What the lowering of one kernel to a CPU knows and shares between its parts: the vectors that a tile has become."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+
+from xdsl.ir import Attribute, SSAValue
+
+from ....dialects.cpu_kernel import LanesOp
+from ....dialects.tile import AxisOp
+from ....dialects.types import element_of, index, shape_of, with_shape
+from ....dialects.uop import KernelOp
+from ....rewriting.interval_arithmetic import Interval
+from ....rewriting.linear import LinearForm
+from ..linear import extent_of
+from ..lower.indices import ZERO, Indices
+from ..lower.values import Value, Values
+from .vector_scope import VectorScope
+
+Place = tuple[int, ...]
+"""Which part of a tile: an element along each dimension, a vector along that of the lanes."""
+
+
+@dataclass
+class CPULowering:
+    """The lowering of one kernel.
+
+    root: the kernel's body.
+    lanes: those of a vector; 1 where the kernel has none. lane_dimension: the dimension of tiles that they go along.
+    ragged: forms of the conditions of tile form: each is negative where the condition holds.
+    parts: value of tile form → its scalars and vectors. A scalar may stand for a vector whose lanes are all alike.
+    buffers: argument or slab of tile form → flat buffer or array.
+    """
+
+    kernel: KernelOp
+    root: VectorScope
+    indices: Indices
+    elements: Values
+    lanes: int
+    lane_dimension: int | None
+    ragged: Sequence[LinearForm]
+    parts: dict[SSAValue, dict[Place, Value]] = field(default_factory=dict[SSAValue, dict[Place, Value]])
+    buffers: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+
+    @property
+    def lane(self) -> LinearForm:
+        """The number of the lane, as a form."""
+        lanes = self.root.pure(LanesOp, (), (with_shape(index, (self.lanes,)),)).result
+        return self.indices.leaf(lanes, Interval.of_extent(self.lanes))
+
+    # Parts of tiles.
+
+    def has_lanes(self, shape: Sequence[int]) -> bool:
+        """Whether a tile of this shape has vectors for its parts."""
+        return bool(shape) and self.lane_dimension is not None and shape[self.lane_dimension] > 1
+
+    def part_type(self, type: Attribute) -> Attribute:
+        """The type of a part of a tile of this type."""
+        return with_shape(element_of(type), (self.lanes,) if self.has_lanes(shape_of(type)) else ())
+
+    def places(self, shape: Sequence[int]) -> Iterator[Place]:
+        """The places of the parts of a tile."""
+        extents = list(shape)
+        if self.has_lanes(shape):
+            assert self.lane_dimension is not None
+            extents[self.lane_dimension] //= self.lanes
+        return product(*map(range, extents))
+
+    def at(self, value: SSAValue, place: Place) -> Value:
+        """The part of a value at a place of a tile that it is expanded to."""
+        shape = shape_of(value.type)
+        own = tuple(0 if extent == 1 else x for extent, x in zip(shape, place, strict=True)) if shape else ()
+        return self.parts[value][own]
+
+    def form_at(self, value: SSAValue, place: Place) -> LinearForm:
+        """The same of an index."""
+        form = self.at(value, place)
+        assert isinstance(form, LinearForm)
+        return form
+
+    def sum_at(self, form: LinearForm, place: Place) -> LinearForm:
+        """A linear form of tile form's indices, as one of the kernel's at a place."""
+        total = LinearForm({}, form.constant)
+        for leaf, coefficient in form.terms.items():
+            total += self.form_at(leaf, place) * coefficient
+        return total
+
+    def vector_at(self, scope: VectorScope, value: SSAValue, place: Place) -> SSAValue:
+        """The part as a value of `part_type`."""
+        part = self.elements.scalar(scope, self.at(value, place))
+        return scope.fit(part, self.lanes if self.has_lanes(shape_of(value.type)) else 0)
+
+    def set(self, value: SSAValue, parts: dict[Place, Value]) -> None:
+        for part in parts.values():
+            if isinstance(part, SSAValue) and part.name_hint is None:
+                part.name_hint = value.name_hint
+        self.parts[value] = parts
+
+    def set_position(self, axis: AxisOp) -> None:
+        """The positions along a register axis."""
+        shape = shape_of(axis.result.type)
+        dimension = axis.dimension
+        parts: dict[Place, Value] = {}
+        for place in self.places(shape):
+            assert dimension is not None
+            if dimension == self.lane_dimension and self.has_lanes(shape):
+                parts[place] = self.lane + LinearForm({}, place[dimension] * self.lanes)
+            else:
+                parts[place] = LinearForm({}, place[dimension])
+        self.parts[axis.result] = parts
+
+    # Ragged axes.
+
+    def whole_steps(self, leaf: SSAValue) -> int | None:
+        """Steps of a loop or a block axis after which some condition may not hold any more, that holds in all of them;
+        None where there is no such step, or no step before it."""
+        steps = [self._whole_steps(leaf, form) for form in self.ragged if form.terms.get(leaf, 0) > 0]
+        inside = [step for step in steps if 0 < step < extent_of(leaf)]
+        return min(inside, default=None)
+
+    def _whole_steps(self, leaf: SSAValue, form: LinearForm) -> int:
+        coefficient, greatest = form.terms[leaf], form.constant
+        for other, factor in form.terms.items():
+            if other is not leaf:
+                bounds = self._bounds(other)
+                greatest += factor * (bounds.high if factor > 0 else bounds.low)
+        return (-greatest - 1) // coefficient + 1
+
+    def _bounds(self, leaf: SSAValue) -> Interval:
+        """What is known of an index here: of an open loop, all that its parts say."""
+        parts = self.parts.get(leaf)
+        if parts is None or shape_of(leaf.type):
+            return Interval.of_extent(extent_of(leaf))
+        form = parts[()]
+        assert isinstance(form, LinearForm)
+        return self.indices.bounds(form)
+
+
+ONLY: Place = ()
+"""The place of a scalar."""
+
+__all__ = ["ONLY", "ZERO", "CPULowering", "Place"]
