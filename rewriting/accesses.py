@@ -19,7 +19,8 @@ Condition = tuple[SSAValue, bool]
 class Access:
     """Elements of a buffer that an op reads or writes.
 
-    indices: one for each dimension. width: elements side by side along the last dimension, the first at the indices.
+    indices: one for each dimension. offset: what is added to the last.
+    width: elements side by side along the last dimension, of which that is the first.
     conditions: what holds where the access happens, outermost first.
     """
 
@@ -28,6 +29,7 @@ class Access:
     indices: Sequence[SSAValue]
     conditions: tuple[Condition, ...]
     width: int = 1
+    offset: int = 0
 
     @property
     def extents(self) -> tuple[int, ...]:
@@ -36,10 +38,6 @@ class Access:
     @property
     def verb(self) -> str:
         return "writes" if _writes(self.op, self.buffer) else "reads"
-
-
-_MATRIX_ROW = 8
-"""Elements of a row of the matrices of `gpu_kernel.ldmatrix`."""
 
 
 ACCESSING: frozenset[type[Operation]] = frozenset(
@@ -73,11 +71,11 @@ def accesses_of(op: Operation, around: Sequence[Condition] = ()) -> list[Access]
             width = op.width.value.data
             # What is masked is written, too: zeros.
             return [
-                Access(op, op.source, [op.source_index], masked, width),
-                Access(op, op.target, [op.target_index], always, width),
+                Access(op, op.source, [op.source_index], masked, width, op.source_offset.value.data),
+                Access(op, op.target, [op.target_index], always, width, op.target_offset.value.data),
             ]
         case gpu_kernel.LdmatrixOp():
-            return [Access(op, op.buffer, [op.offset], always, _MATRIX_ROW)]
+            return [Access(op, op.buffer, [op.start], always, gpu_kernel.MATRIX_ROW, op.offset.value.data)]
         case _:
             return []
 

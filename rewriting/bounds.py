@@ -128,9 +128,9 @@ class _Prover:
 
     def check(self, access: Access, dimension: int) -> Finding:
         index, extent = access.indices[dimension], access.extents[dimension]
-        width = access.width if dimension == len(access.extents) - 1 else 1
-        allowed = Interval(0, extent - width)
-        text = str(self.ranges.form(index))
+        width, offset = (access.width, access.offset) if dimension == len(access.extents) - 1 else (1, 0)
+        allowed = Interval(-offset, extent - width - offset)
+        text = str(self.ranges.form(index) + LinearForm({}, offset))
         if self._is_within(access, index, allowed):
             return Finding(access, dimension, Verdict.BY_RANGES, text, extent)
         if self._solver is None:

@@ -58,6 +58,8 @@ def _indices(op: Operation) -> Iterator[SSAValue]:
 
 def _takes_residues(user: Operation, value: SSAValue) -> bool:
     """Whether a use needs no more of an index than what it is modulo 2³²."""
+    if isinstance(user, AsyncCopyOp) and user.source_offset.value.data and value is user.source_index:
+        return False  # the sum is an address of 64 bits
     if isinstance(user, LoadOp | StoreOp | AtomicOp | AsyncCopyOp | LdmatrixOp):
         return True
     return isinstance(user, _LINEAR)

@@ -420,12 +420,15 @@ class _KernelPrinter:
     def async_copy(self, op: gpu_kernel.AsyncCopyOp) -> None:
         target = self.access(op.target, [op.target_index])
         source = self.access(op.source, [op.source_index])
+        size = byte_width(element_of(op.source.type))
+        offsets = [op.target_offset.value.data * size, op.source_offset.value.data * size]
+        template = f"<{', '.join(map(str, [op.bytes, *(offsets if any(offsets) else ())]))}>"
         if op.mask is None:
             function = self.helper("async_copy", cuda_prelude.ASYNC_COPY)
-            self.line(f"{function}<{op.bytes}>(&{target}, &{source});", op)
+            self.line(f"{function}{template}(&{target}, &{source});", op)
         else:
             function = self.helper("async_copy_or_zero", cuda_prelude.ASYNC_COPY_OR_ZERO)
-            self.line(f"{function}<{op.bytes}>(&{target}, &{source}, {self.names[op.mask]});", op)
+            self.line(f"{function}{template}(&{target}, &{source}, {self.names[op.mask]});", op)
 
     def async_commit(self, op: gpu_kernel.AsyncCommitOp) -> None:
         self.line(f"{self.helper('async_commit', cuda_prelude.ASYNC_COMMIT)}();", op)
@@ -436,7 +439,9 @@ class _KernelPrinter:
     def ldmatrix(self, op: gpu_kernel.LdmatrixOp) -> None:
         matrices = element_count(shape_of(op.result.type)) // 2
         function = self.helper(*cuda_prelude.ldmatrix(matrices, op.transposed is not None))
-        self.define(op, f"{function}(&{self.access(op.buffer, [op.offset])})")
+        offset = op.offset.value.data * byte_width(element_of(op.buffer.type))
+        template = f"<{offset}>" if offset else ""
+        self.define(op, f"{function}{template}(&{self.access(op.buffer, [op.start])})")
 
     def shuffle(self, op: gpu_kernel.ShuffleOp) -> None:
         mode, element = op.mode.data, type_name(op.value.type)

@@ -1,24 +1,28 @@
 """Device functions that spell instructions C has no operator for. The printer writes those that a kernel uses in
-front of it."""
+front of it. TO and FROM are bytes that an instruction adds to an address: the many instructions of a tile share one."""
 
 ASYNC_COPY = """\
-template <int N> __device__ __forceinline__ void async_copy(void* to, const void* from) {
+template <int N, int TO = 0, int FROM = 0> __device__ __forceinline__ void async_copy(void* to, const void* from) {
   unsigned address = (unsigned)__cvta_generic_to_shared(to);
   if constexpr (N == 16)
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(from) : "memory");
+    asm volatile("cp.async.cg.shared.global [%0+%2], [%1+%3], 16;"
+                 ::"r"(address), "l"(from), "n"(TO), "n"(FROM) : "memory");
   else
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(address), "l"(from), "n"(N) : "memory");
+    asm volatile("cp.async.ca.shared.global [%0+%2], [%1+%3], %4;"
+                 ::"r"(address), "l"(from), "n"(TO), "n"(FROM), "n"(N) : "memory");
 }"""
 
 ASYNC_COPY_OR_ZERO = """\
-template <int N> __device__ __forceinline__ void async_copy_or_zero(void* to, const void* from, bool keep) {
+template <int N, int TO = 0, int FROM = 0>
+__device__ __forceinline__ void async_copy_or_zero(void* to, const void* from, bool keep) {
   unsigned address = (unsigned)__cvta_generic_to_shared(to);
   int size = keep ? N : 0;  // the rest of N bytes becomes 0
   if constexpr (N == 16)
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(from), "r"(size) : "memory");
+    asm volatile("cp.async.cg.shared.global [%0+%2], [%1+%3], 16, %4;"
+                 ::"r"(address), "l"(from), "n"(TO), "n"(FROM), "r"(size) : "memory");
   else
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(address), "l"(from), "n"(N), "r"(size) :
-    "memory");
+    asm volatile("cp.async.ca.shared.global [%0+%2], [%1+%3], %4, %5;"
+                 ::"r"(address), "l"(from), "n"(TO), "n"(FROM), "n"(N), "r"(size) : "memory");
 }"""
 
 ASYNC_COMMIT = """\
@@ -38,11 +42,13 @@ def ldmatrix(matrices: int, transposed: bool) -> tuple[str, str]:
     registers = ", ".join(f"%{i}" for i in range(matrices))
     outputs = ", ".join(f'"=r"({member})' for member in members)
     trans = ".trans" if transposed else ""
+    address = f"[%{matrices}+%{matrices + 1}]"
     return name, (
-        f"__device__ __forceinline__ {type} {name}(const void* from) {{\n"
+        f"template <int FROM = 0> __device__ __forceinline__ {type} {name}(const void* from) {{\n"
         f"  {type} r;\n"
-        f'  asm volatile("ldmatrix.sync.aligned.m8n8.x{matrices}{trans}.shared.b16 {{{registers}}}, [%{matrices}];"\n'
-        f'               : {outputs}\n               : "r"((unsigned)__cvta_generic_to_shared(from))\n'
+        f'  asm volatile("ldmatrix.sync.aligned.m8n8.x{matrices}{trans}.shared.b16 {{{registers}}}, {address};"\n'
+        f"               : {outputs}\n"
+        f'               : "r"((unsigned)__cvta_generic_to_shared(from)), "n"(FROM)\n'
         f'               : "memory");\n'
         "  return r;\n}"
     )

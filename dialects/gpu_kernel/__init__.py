@@ -3,7 +3,18 @@
 from xdsl.ir import Dialect
 
 from .control import BarrierOp, BlockIdOp, ForOp, IfOp, KernelOp, LaneIdOp, ThreadIdOp, WarpBarrierOp
-from .memory import AllocOp, AsyncCommitOp, AsyncCopyOp, AsyncWaitOp, AtomicOp, LdmatrixOp, LoadOp, StoreOp
+from .memory import (
+    GREATEST_OFFSET,
+    MATRIX_ROW,
+    AllocOp,
+    AsyncCommitOp,
+    AsyncCopyOp,
+    AsyncWaitOp,
+    AtomicOp,
+    LdmatrixOp,
+    LoadOp,
+    StoreOp,
+)
 from .registers import PinOp
 from .target import ARCHITECTURES, DEFAULT_ARCHITECTURE, Architecture
 from .warp import MmaOp, ShuffleOp
@@ -37,6 +48,8 @@ GPUKernel = Dialect(
 __all__ = [
     "ARCHITECTURES",
     "DEFAULT_ARCHITECTURE",
+    "GREATEST_OFFSET",
+    "MATRIX_ROW",
     "AllocOp",
     "Architecture",
     "AsyncCommitOp",

@@ -41,6 +41,12 @@ from ..uop.ranges import verify_access
 from ..uop.reduction import verify_monoid_operands
 from .target import VECTOR_BYTES
 
+GREATEST_OFFSET = 2**31 - 1
+"""Bytes; what an instruction adds to an address is a signed number of 32 bits."""
+
+MATRIX_ROW = 8
+"""Elements of a row of the matrices that `LdmatrixOp` loads, which lie side by side."""
+
 
 @irdl_op_definition
 class AllocOp(IRDLOperation):
@@ -278,12 +284,33 @@ def _parse_write(
     return op
 
 
+def _verify_offset(offset: IntegerAttr, buffer: Attribute, width: int) -> None:
+    """A number of elements of a buffer, in whole pieces of `width`, that an instruction can add to an address."""
+    elements = offset.value.data
+    if elements % width:
+        raise VerifyException(f"an offset of {elements} elements is no multiple of the {width} that are moved")
+    if abs(elements) * byte_width(element_of(buffer)) > GREATEST_OFFSET:
+        raise VerifyException(f"an offset of {elements} elements does not fit the 32 bits that an instruction adds")
+
+
+def _parse_offset(parser: Parser) -> int:
+    return parser.parse_integer() if parser.parse_optional_keyword("offset") else 0
+
+
+def _print_offset(printer: Printer, offset: IntegerAttr) -> None:
+    if offset.value.data:
+        printer.print_string(f" offset {offset.value.data}")
+
+
 @irdl_op_definition
 class AsyncCopyOp(IRDLOperation):
     """Copy to shared memory without waiting (cp.async), zeros where the mask is false:
-    `gpu_kernel.async_copy %x[%i] to %x_s[%j] width 4 mask %ok : memref<1024xf32> to memref<1152xf32, "shared">`.
+    `gpu_kernel.async_copy %x[%i] offset 64 to %x_s[%j] offset 32 width 4 mask %ok : memref<1024xf32> to
+    memref<1152xf32, "shared">`.
 
     width: elements; 4, 8 or 16 bytes. Both places are multiples of that many bytes.
+    source_offset, target_offset: elements from the index to the place, by itself 0, that the instruction adds: several
+    copies take their places from one register.
     """
 
     name = "gpu_kernel.async_copy"
@@ -291,8 +318,10 @@ class AsyncCopyOp(IRDLOperation):
     width = prop_def(IntegerAttr)
     source = operand_def(MemRefType.constr())
     source_index = operand_def(IndexType)
+    source_offset = prop_def(IntegerAttr)
     target = operand_def(MemRefType.constr())
     target_index = operand_def(IndexType)
+    target_offset = prop_def(IntegerAttr)
     mask = opt_operand_def(i1)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
@@ -305,12 +334,17 @@ class AsyncCopyOp(IRDLOperation):
         target_index: SSAValue,
         width: int = 1,
         mask: SSAValue | None = None,
+        *,
+        source_offset: int = 0,
+        target_offset: int = 0,
     ) -> AsyncCopyOp:
         masks = () if mask is None else (mask,)
         return AsyncCopyOp.create(
             operands=(source, source_index, target, target_index, *masks),
             properties={
                 "width": number(width),
+                "source_offset": number(source_offset),
+                "target_offset": number(target_offset),
                 "operandSegmentSizes": segment_sizes(1, 1, 1, 1, len(masks)),
             },
         )
@@ -327,12 +361,16 @@ class AsyncCopyOp(IRDLOperation):
             raise VerifyException("an asynchronous copy goes between flat buffers of one element type")
         if self.bytes not in (4, 8, 16):
             raise VerifyException(f"an asynchronous copy moves 4, 8 or 16 bytes, not {self.bytes}")
+        for offset, buffer in ((self.source_offset, source), (self.target_offset, target)):
+            _verify_offset(offset, buffer, self.width.value.data)
 
     @classmethod
     def parse(cls, parser: Parser) -> AsyncCopyOp:
         source, (source_index,) = parse_access(parser)
+        source_offset = _parse_offset(parser)
         parser.parse_keyword("to")
         target, (target_index,) = parse_access(parser)
+        target_offset = _parse_offset(parser)
         parser.parse_keyword("width")
         width = parser.parse_integer()
         mask = parse_mask(parser)
@@ -348,6 +386,8 @@ class AsyncCopyOp(IRDLOperation):
             parser.resolve_operand(target_index, index),
             width,
             None if mask is None else parser.resolve_operand(mask, i1),
+            source_offset=source_offset,
+            target_offset=target_offset,
         )
         op.attributes.update(attributes)
         return op
@@ -355,8 +395,10 @@ class AsyncCopyOp(IRDLOperation):
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         print_access(printer, self.source, [self.source_index])
+        _print_offset(printer, self.source_offset)
         printer.print_string(" to ")
         print_access(printer, self.target, [self.target_index])
+        _print_offset(printer, self.target_offset)
         printer.print_string(f" width {self.width.value.data}")
         print_mask(printer, self.mask)
         print_attributes(printer, self)
@@ -395,27 +437,33 @@ class AsyncWaitOp(IRDLOperation):
 
 @irdl_op_definition
 class LdmatrixOp(IRDLOperation):
-    """Load 8×8 matrices of 16-bit elements as matrix fragments: `gpu_kernel.ldmatrix %s[%i] trans : memref<…xf16,
-    "shared"> -> vector<8xf16>`.
+    """Load 8×8 matrices of 16-bit elements as matrix fragments: `gpu_kernel.ldmatrix %s[%i] offset 512 trans :
+    memref<…xf16, "shared"> -> vector<8xf16>`.
 
-    The index of lane `l` is the first of 8 consecutive elements: row `l mod 8` of matrix `l ÷ 8`. A lane receives
-    two elements of
-    each of 1, 2 or 4 matrices. trans: each matrix is transposed.
+    The place of lane `l` is the first of 8 consecutive elements: row `l mod 8` of matrix `l ÷ 8`. A lane receives
+    two elements of each of 1, 2 or 4 matrices. trans: each matrix is transposed.
+    offset: elements from the index to the place, by itself 0, that the instruction adds: several instructions take
+      their places from one register.
     """
 
     name = "gpu_kernel.ldmatrix"
 
     buffer = operand_def(MemRefType.constr())
-    offset = operand_def(IndexType)
+    start = operand_def(IndexType)
+    offset = prop_def(IntegerAttr)
     transposed = opt_prop_def(UnitAttr, prop_name="trans")
     result = result_def(VectorType.constr())
 
     traits = traits_def(MemoryReadEffect())
 
     @staticmethod
-    def of(buffer: SSAValue, offset: SSAValue, type: VectorType, transposed: bool = False) -> LdmatrixOp:
-        properties: dict[str, Attribute] = {"trans": UnitAttr()} if transposed else {}
-        return LdmatrixOp.create(operands=(buffer, offset), result_types=(type,), properties=properties)
+    def of(
+        buffer: SSAValue, start: SSAValue, type: VectorType, transposed: bool = False, offset: int = 0
+    ) -> LdmatrixOp:
+        properties: dict[str, Attribute] = {"offset": number(offset)}
+        if transposed:
+            properties["trans"] = UnitAttr()
+        return LdmatrixOp.create(operands=(buffer, start), result_types=(type,), properties=properties)
 
     def verify_(self) -> None:
         buffer, type = self.buffer.type, self.result.type
@@ -425,10 +473,12 @@ class LdmatrixOp(IRDLOperation):
             raise VerifyException("ldmatrix loads 16-bit elements of its buffer")
         if shape_of(type) not in ((2,), (4,), (8,)):
             raise VerifyException(f"a lane receives 2, 4 or 8 elements, not {type}")
+        _verify_offset(self.offset, buffer, MATRIX_ROW)
 
     @classmethod
     def parse(cls, parser: Parser) -> LdmatrixOp:
-        buffer, (offset,) = parse_access(parser)
+        buffer, (start,) = parse_access(parser)
+        offset = _parse_offset(parser)
         transposed = parser.parse_optional_keyword("trans") is not None
         attributes = parse_attributes(parser)
         parser.parse_punctuation(":")
@@ -437,13 +487,15 @@ class LdmatrixOp(IRDLOperation):
         result = parser.parse_type()
         if not is_vector(result):
             parser.raise_error("expected a vector")
-        op = cls.of(parser.resolve_operand(buffer, type), parser.resolve_operand(offset, index), result, transposed)
+        operands = parser.resolve_operand(buffer, type), parser.resolve_operand(start, index)
+        op = cls.of(*operands, result, transposed, offset)
         op.attributes.update(attributes)
         return op
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
-        print_access(printer, self.buffer, [self.offset])
+        print_access(printer, self.buffer, [self.start])
+        _print_offset(printer, self.offset)
         if self.transposed is not None:
             printer.print_string(" trans")
         print_attributes(printer, self)

@@ -48,6 +48,8 @@ gpu_kernel.kernel @everything(%out: memref<256xf32>, %x: memref<1024xf32>, %h: m
   gpu_kernel.barrier
   // CHECK-NEXT: const bool ok = t < 16;
   %ok = uop.lt %t, %c16 : index
+  // CHECK-NEXT: async_copy<16, 1024, -32>(&sh[t], &h[t]);
+  gpu_kernel.async_copy %h[%t] offset -16 to %sh[%t] offset 512 width 8 : memref<1024xf16> to memref<1024xf16, "shared">
   // CHECK-NEXT: async_copy_or_zero<16>(&sh[t], &h[t], ok);
   gpu_kernel.async_copy %h[%t] to %sh[%t] width 8 mask %ok : memref<1024xf16> to memref<1024xf16, "shared">
   // CHECK-NEXT: #pragma unroll
@@ -87,6 +89,8 @@ gpu_kernel.kernel @everything(%out: memref<256xf32>, %x: memref<1024xf32>, %h: m
   %a = gpu_kernel.ldmatrix %sh[%t] : memref<1024xf16, "shared"> -> vector<8xf16>
   // CHECK-NEXT: const uint2 m = ldmatrix_x2_trans(&sh[t]);
   %m = gpu_kernel.ldmatrix %sh[%t] trans : memref<1024xf16, "shared"> -> vector<4xf16>
+  // CHECK-NEXT: const uint2 n = ldmatrix_x2_trans<1024>(&sh[t]);
+  %n = gpu_kernel.ldmatrix %sh[%t] offset 512 trans : memref<1024xf16, "shared"> -> vector<4xf16>
   // CHECK-NEXT: const float4 c = *(const float4*)&r[0][0];
   %c = gpu_kernel.load %r[%c0, %c0] : memref<2x4xf32, "register"> -> vector<4xf32>
   // CHECK-NEXT: const float4 d = mma_m16n8k16_f16(c, a, m);

@@ -235,12 +235,12 @@ def test_what_a_product_costs(b_along_k: bool) -> None:
     assert _total(counters, "cp.async", "sectors") == tiles * 2 * 64 * 128 * 2 // 32
     assert _total(counters, "store.global", "sectors") == 128 * 128 * 4 // 32
     assert _total(counters, "barrier", "warps") == tiles * 4 * (128 // 32)
-    # What fragments and copies share is computed in front of the loop: a warp takes 20.5 and 18.5 a step.
+    # What fragments and copies share is computed in front of the loop, and instructions add the rest.
     longer = Product(128, 128, 256, b_along_k=b_along_k)
     _, kernel = _compiled(longer)
     _, more = _simulated(longer, kernel, longer.inputs())
     steps = (256 - 128) // 32 * tiles * 4
-    assert (more.instructions_by_kind["integer"] - counters.instructions_by_kind["integer"]) / steps < 21
+    assert (more.instructions_by_kind["integer"] - counters.instructions_by_kind["integer"]) / steps < 1
 
 
 @needs_nvrtc

@@ -61,7 +61,7 @@ def _swizzled_index(
     if length & (length - 1):  # the exclusive or might seem to leave the rows
         own_row, other_row = ZERO, row_start
         length = row_length
-    fixed = indices.pinned(scope, own_row + start)
+    fixed = indices.pinned(own_row + start)
     moved = scope.alu("xor", indices.value(scope, fixed), indices.value(scope, moving * unit))
     return indices.leaf(moved, Interval.of_extent(length)) + other_row + rest
 

@@ -103,35 +103,60 @@ class SlabCopy:
 
         Neighbouring threads move neighbouring vectors of a row.
         """
-        indices, swizzled = lowering.indices, isinstance(self.slab.layout, SwizzleAttr)
         box: Sequence[Dimension] = [
             replace(dimension, origin=origin)
             for dimension, origin in zip(self.box, lowering.values.elements(scope, self.op.origin), strict=True)
             if isinstance(origin, LinearForm)
         ]
-        if not swizzled:
+        if not isinstance(self.slab.layout, SwizzleAttr):
             box = _merged(box)
         count = prod(dimension.extent for dimension in box) // self.width
         if count == 0:
             return
-        buffer, array = lowering.buffers[self.op.buffer], lowering.buffers[self.op.result]
+        numbers = _written_out(lowering, count) if self.asynchronous else None
+        if numbers is not None:
+            for number in numbers:
+                self._copy(lowering, scope, box, number, slot)
+            return
         with _vectors(lowering, scope, count) as (inner, number):
-            place = _coordinates(indices, inner, box, number, self.width)
-            mask = _inside(indices, inner, box, place)
-            source, target = ZERO, slot
-            for dimension, coordinate in zip(box, place, strict=True):
-                source += (dimension.origin + coordinate) * dimension.source_stride
-                target += coordinate * dimension.target_stride
-            if swizzled:
-                target = slot + flat_index(indices, inner, self.slab, place)
-            if lowering.values.flat:
-                source, target = indices.pinned(inner, source), indices.pinned(inner, target)
-            source_index, target_index = indices.value(inner, source), indices.value(inner, target)
-            if self.asynchronous:
-                inner.insert(AsyncCopyOp.of(buffer, source_index, array, target_index, self.width, mask))
-            else:
-                load = LoadOp.of(buffer, [source_index], mask, moved_type(self.slab.element_type, self.width))
-                inner.insert(StoreOp.of(inner.insert(load).result, array, [target_index]))
+            self._copy(lowering, inner, box, number, slot)
+
+    def _copy(
+        self, lowering: Lowering, scope: Scope, box: Sequence[Dimension], number: LinearForm, slot: LinearForm
+    ) -> None:
+        """Copy the vector of this number of the box."""
+        indices = lowering.indices
+        buffer, array = lowering.buffers[self.op.buffer], lowering.buffers[self.op.result]
+        place = _coordinates(indices, scope, box, number, self.width)
+        mask = _inside(indices, scope, box, place)
+        source, target = ZERO, slot
+        for dimension, coordinate in zip(box, place, strict=True):
+            source += (dimension.origin + coordinate) * dimension.source_stride
+            target += coordinate * dimension.target_stride
+        if isinstance(self.slab.layout, SwizzleAttr):
+            target = slot + flat_index(indices, scope, self.slab, place)
+        if lowering.values.flat:
+            source, target = indices.pinned(source), indices.pinned(target)
+        if not self.asynchronous:
+            at = indices.value(scope, source)
+            load = LoadOp.of(buffer, [at], mask, moved_type(self.slab.element_type, self.width))
+            scope.insert(StoreOp.of(scope.insert(load).result, array, [indices.value(scope, target)]))
+            return
+        (source_index, source_offset), (target_index, target_offset) = (
+            indices.value_and_offset(scope, form, self.slab.element_type) for form in (source, target)
+        )
+        scope.insert(
+            AsyncCopyOp.of(
+                buffer,
+                source_index,
+                array,
+                target_index,
+                self.width,
+                mask,
+                source_offset=source_offset,
+                target_offset=target_offset,
+            )
+        )
 
 
 def _box(op: StageOp) -> list[Dimension]:
@@ -208,6 +233,15 @@ def _follow(outer: Dimension, inner: Dimension) -> bool:
         outer.source_stride == inner.extent * inner.source_stride
         and outer.target_stride == inner.extent * inner.target_stride
     )
+
+
+def _written_out(lowering: Lowering, count: int) -> Sequence[LinearForm] | None:
+    """The numbers of the vectors that a thread moves of `count`, one by one; None where not all threads move as many,
+    or too many to write them out."""
+    threads, thread = lowering.grid.threads, lowering.grid.thread
+    if count % threads or count // threads > MOST_UNROLLED_STEPS:
+        return None
+    return [thread + LinearForm({}, step * threads) for step in range(count // threads)]
 
 
 @contextmanager

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from math import gcd
 
 from xdsl.dialects.builtin import i1
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
-from ....dialects.gpu_kernel import BlockIdOp, PinOp, ThreadIdOp
-from ....dialects.types import index
+from ....dialects.gpu_kernel import GREATEST_OFFSET, BlockIdOp, PinOp, ThreadIdOp
+from ....dialects.types import byte_width, index
 from ....dialects.uop import constant_value
 from ....rewriting.interval_arithmetic import Interval
 from ....rewriting.intervals import IntervalAnalysis
@@ -96,15 +96,22 @@ class Indices:
             return self.constant(constant)
         return self._plus(scope, total, constant) if constant else total
 
-    def pinned(self, scope: Scope, form: LinearForm) -> LinearForm:
-        """The form with all that no loop changes in one register, where `scope` is in a loop."""
+    def value_and_offset(self, scope: Scope, form: LinearForm, element: Attribute) -> tuple[SSAValue, int]:
+        """An index of elements as a value, which the places of many instructions have in common, and the offset that an
+        instruction adds to it."""
+        if abs(form.constant) * byte_width(element) > GREATEST_OFFSET:
+            return self.value(scope, form), 0
+        return self.value(scope, LinearForm(form.terms)), form.constant
+
+    def pinned(self, form: LinearForm) -> LinearForm:
+        """The form with all that no loop changes in one register."""
         steady, moving = self.split_by_loops(form)
-        if scope is self.root or not steady.terms:
+        if not steady.terms:
             return form
         (first, coefficient), *rest = steady.terms.items()
         if not rest and coefficient == 1 and isinstance(first.owner, PinOp | ThreadIdOp | BlockIdOp):
             return form
-        pinned = self.root.pure(PinOp, (self.value(scope, steady),), (index,)).result
+        pinned = self.root.pure(PinOp, (self.value(self.root, steady),), (index,)).result
         return self.leaf(pinned, self.bounds(steady)) + moving
 
     def split_by_loops(self, form: LinearForm) -> tuple[LinearForm, LinearForm]:

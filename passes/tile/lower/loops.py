@@ -11,8 +11,8 @@ from ....dialects.gpu_kernel import ForOp as GPUForOp
 from ....dialects.gpu_kernel import StoreOp
 from ....dialects.loop import ForOp
 from ....dialects.monoids import Number
-from ....dialects.syntax import number as number_attribute
 from ....dialects.types import element_count, element_of, shape_of
+from ....rewriting.linear import LinearForm
 from .lowering import Lowering
 from .pipelines import Pipeline
 from .scopes import Scope
@@ -21,25 +21,38 @@ LowerBlock = Callable[[Lowering, Scope, Block], None]
 
 
 def lower_loop(lowering: Lowering, scope: Scope, op: ForOp, lower_block: LowerBlock) -> None:
-    """The loop with its state in arrays, which the body changes only when all new values are known."""
-    values = lowering.values
+    """The loop with its state in arrays, which the body changes only when all new values are known.
+
+    Around matrix instructions, unrolled loops and the steps that use different slots of a pipeline are written out:
+    each place in shared memory is then one of few registers and a number.
+    """
     _begin_state(lowering, scope, op)
-    extent = op.axis.extent.data
-    unroll = 0 if op.axis.axis_kind is AxisKind.UNROLL else None
-    loop = GPUForOp.of(lowering.indices.constant(0), extent, 1, unroll)
-    loop.index.name_hint = op.index.name_hint
     pipeline = Pipeline.of(lowering, op)
     if pipeline is not None:
-        if lowering.values.flat:
-            # Which slot is used is then known, and so is where each matrix lies.
-            loop.properties["unroll"] = number_attribute(pipeline.period)
         pipeline.begin(scope)
-    with scope.inside(loop, loop.body.block) as body:
-        values.known[op.index] = lowering.indices.leaf(loop.index)
-        if pipeline is not None:
-            pipeline.step(body)
-        lower_block(lowering, body, op.body.block)
-        _change_state(lowering, body, op)
+
+    def step(inner: Scope, number: LinearForm) -> None:
+        with lowering.values.assuming(op.index, number):
+            if pipeline is not None:
+                pipeline.step(inner)
+            lower_block(lowering, inner, op.body.block)
+            _change_state(lowering, inner, op)
+
+    extent = op.axis.extent.data
+    unrolled = op.axis.axis_kind is AxisKind.UNROLL
+    together = 1
+    if lowering.values.flat:
+        together = extent if unrolled else 1 if pipeline is None else pipeline.period
+    whole = 0 if extent < 2 * together else extent // together
+    if whole:
+        loop = GPUForOp.of(lowering.indices.constant(0), whole, 1, 0 if unrolled else 1 if together > 1 else None)
+        loop.index.name_hint = op.index.name_hint
+        with scope.inside(loop, loop.body.block) as body:
+            first = lowering.indices.leaf(loop.index) * together
+            for number in range(together):
+                step(body, first + LinearForm({}, number))
+    for number in range(whole * together, extent):
+        step(scope, LinearForm({}, number))
 
 
 def _begin_state(lowering: Lowering, scope: Scope, op: ForOp) -> None:

@@ -113,7 +113,7 @@ def lower_matrix_read(lowering: Lowering, scope: Scope, op: ReadOp) -> None:
     assert is_memref(type)
     forms = [_linear(op, index) for index in op.indices]
     array = values.array_of(scope, op.result, op.result.name_hint or "fragment")
-    with values.steps(scope, shape, steps) as (inner, place):
+    for place in values.places(shape, steps):
         of_lane, number = list(place), matrix
         for dimension in reversed(range(len(shape) - 1)):
             if steps[dimension] > 1:
@@ -124,14 +124,16 @@ def lower_matrix_read(lowering: Lowering, scope: Scope, op: ReadOp) -> None:
             lanes = {ROW_LANES: ZERO, COLUMN_LANES: ZERO}
             of_lane[-1] = row
         at = [form_at(lowering, form, of_lane, lanes) for form in forms]
-        offset = indices.pinned(inner, flat_index(indices, inner, type, at) + lowering.slots.get(op.buffer, ZERO))
+        total = indices.pinned(flat_index(indices, scope, type, at) + lowering.slots.get(op.buffer, ZERO))
+        start, offset = indices.value_and_offset(scope, total, type.element_type)
         loaded = LdmatrixOp.of(
             lowering.buffers[op.buffer],
-            indices.value(inner, offset),
+            start,
             VectorType(type.element_type, [2 * count]),
             op.transposed is not None,
+            offset,
         )
-        inner.insert(StoreOp.of(inner.insert(loaded).result, array, values.array_place(inner, op.result, place)))
+        scope.insert(StoreOp.of(scope.insert(loaded).result, array, values.array_place(scope, op.result, place)))
     values.arrays[op.result] = array
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from math import lcm
-
-from xdsl.ir import SSAValue
 
 from ....dialects.gpu_kernel import AsyncCommitOp, AsyncWaitOp, IfOp
 from ....dialects.loop import ForOp
@@ -97,10 +95,14 @@ class Pipeline:
         for depth in sorted({ring.depth for ring in self.rings}):
             ahead = current + LinearForm({}, depth - 1)
             more = indices.compare(scope, "lt", ahead, LinearForm({}, self.steps))
-            if constant_value(more) is False:
+            decided = constant_value(more)
+            if decided is False:
                 continue
-            branch = IfOp.of(more)
-            with scope.inside(branch, branch.then.block) as inner:
+            with ExitStack() as branches:
+                inner = scope
+                if decided is None:
+                    branch = IfOp.of(more)
+                    inner = branches.enter_context(scope.inside(branch, branch.then.block))
                 for ring in self.rings:
                     if ring.depth == depth:
                         self._copy(inner, ring, ahead)
@@ -114,7 +116,7 @@ class Pipeline:
         return self.lowering.indices.remainder(scope, step, ring.depth) * ring.copy.span
 
     def _copy(self, scope: Scope, ring: _Ring, step: LinearForm) -> None:
-        with _assuming(self.lowering, self.op.index, step), scope.at(ring.copy.op.location):
+        with self.lowering.values.assuming(self.op.index, step), scope.at(ring.copy.op.location):
             ring.copy.build(self.lowering, scope, self._slot(scope, ring, step))
 
 
@@ -122,14 +124,3 @@ def _ring(lowering: Lowering, stage: StageOp) -> _Ring:
     copy, depth = SlabCopy.of(lowering, stage), stage.buffers.value.data
     copy.declare(lowering, depth)
     return _Ring(copy, depth)
-
-
-@contextmanager
-def _assuming(lowering: Lowering, index: SSAValue, form: LinearForm) -> Generator[None]:
-    """Let a loop's index have this value; what is computed from it is forgotten afterwards."""
-    known = lowering.values.known
-    lowering.values.known = {**known, index: form}
-    try:
-        yield
-    finally:
-        lowering.values.known = known

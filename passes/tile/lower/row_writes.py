@@ -218,7 +218,7 @@ class _Units(_Exchange):
         with self.lowering.values.steps(scope, extents, steps) as (inner, own):
             place = [a + b for a, b in zip(outer, own, strict=True)]
             accumulator = place[self.write.dimension]
-            fixed = indices.value(inner, indices.pinned(inner, lane * UNIT))
+            fixed = indices.value(inner, indices.pinned(lane * UNIT))
             bits = indices.value(inner, self._bits(inner, accumulator) * UNIT)
             unit = indices.leaf(inner.alu("xor", fixed, bits), Interval.of_extent(WARP * UNIT))
             self._move_in(inner, place, UNIT, unit + accumulator * (WARP * UNIT))
@@ -237,7 +237,7 @@ class _Units(_Exchange):
         units, rows = (values.allocate(scope, array_type(element, (2 * UNIT,)), name) for name in ("units", "rows"))
         for neighbour in range(2):
             unit = scope.alu("xor", low, indices.constant(neighbour)) if neighbour else low
-            at = indices.pinned(scope, rest + indices.leaf(unit, Interval.of_extent(permuted)) * UNIT)
+            at = indices.pinned(rest + indices.leaf(unit, Interval.of_extent(permuted)) * UNIT)
             taken = self._taken(scope, at)
             scope.insert(StoreOp.of(taken, units, [indices.constant(neighbour * UNIT)]))
             for side in range(2):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import lru_cache
+from itertools import product
 from math import prod
 
 from xdsl.dialects.builtin import IndexType, MemRefType
@@ -210,6 +211,22 @@ class Values:
                 scope = loops.enter_context(scope.inside(loop, loop.body.block))
                 place.append(self.indices.leaf(loop.index))
             yield scope, place
+
+    @staticmethod
+    def places(shape: Sequence[int], steps: Sequence[int]) -> Iterator[Place]:
+        """The same places one by one, for instructions that take numbers."""
+        for place in product(*(range(0, extent, step) for extent, step in zip(shape, steps, strict=True))):
+            yield [LinearForm({}, coordinate) for coordinate in place]
+
+    @contextmanager
+    def assuming(self, index: SSAValue, form: LinearForm) -> Generator[None]:
+        """Let a loop's index have this value; what is computed from it is forgotten afterwards."""
+        known = self.known
+        self.known = {**known, index: form}
+        try:
+            yield
+        finally:
+            self.known = known
 
     def fill(self, scope: Scope, value: SSAValue, array: SSAValue) -> None:
         """Compute all elements of `value` into `array`."""

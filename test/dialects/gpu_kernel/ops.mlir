@@ -32,7 +32,9 @@ gpu_kernel.kernel @f(%out: memref<256xf32>, %x: memref<1024xf32>, %h: memref<102
   // CHECK-NEXT: gpu_kernel.barrier
   gpu_kernel.barrier
   %ok = uop.lt %t, %c0 : index
-  // CHECK: gpu_kernel.async_copy %h[%t] to %sh[%t] width 8 mask %ok : memref<1024xf16> to memref<1024xf16, "shared">
+  // CHECK: gpu_kernel.async_copy %h[%t] offset -16 to %sh[%t] offset 512 width 8 : memref<1024xf16> to memref<1024xf16, "shared">
+  gpu_kernel.async_copy %h[%t] offset -16 to %sh[%t] offset 512 width 8 : memref<1024xf16> to memref<1024xf16, "shared">
+  // CHECK-NEXT: gpu_kernel.async_copy %h[%t] to %sh[%t] width 8 mask %ok : memref<1024xf16> to memref<1024xf16, "shared">
   gpu_kernel.async_copy %h[%t] to %sh[%t] width 8 mask %ok : memref<1024xf16> to memref<1024xf16, "shared">
   // CHECK-NEXT: gpu_kernel.for %i = %c0 to 2 step 1 unroll {
   gpu_kernel.for %i = %c0 to 2 step 1 unroll {
@@ -65,6 +67,8 @@ gpu_kernel.kernel @f(%out: memref<256xf32>, %x: memref<1024xf32>, %h: memref<102
   %a = gpu_kernel.ldmatrix %sh[%t] : memref<1024xf16, "shared"> -> vector<8xf16>
   // CHECK-NEXT: %[[B:.*]] = gpu_kernel.ldmatrix %sh[%t] trans : memref<1024xf16, "shared"> -> vector<4xf16>
   %m = gpu_kernel.ldmatrix %sh[%t] trans : memref<1024xf16, "shared"> -> vector<4xf16>
+  // CHECK-NEXT: %{{.*}} = gpu_kernel.ldmatrix %sh[%t] offset 512 trans : memref<1024xf16, "shared"> -> vector<4xf16>
+  %n = gpu_kernel.ldmatrix %sh[%t] offset 512 trans : memref<1024xf16, "shared"> -> vector<4xf16>
   %c = gpu_kernel.load %r[%c0, %c0] : memref<2x4xf32, "register"> -> vector<4xf32>
   // CHECK: gpu_kernel.mma m16n8k16 %{{.*}}, %[[A]], %[[B]] : vector<4xf32>, vector<8xf16>, vector<4xf16>
   %d = gpu_kernel.mma m16n8k16 %c, %a, %m : vector<4xf32>, vector<8xf16>, vector<4xf16>

@@ -9,6 +9,7 @@ from xdsl.ir import Attribute, Region, SSAValue
 from uop.dialects.atoms import ATOMS
 from uop.dialects.gpu_kernel import (
     ARCHITECTURES,
+    MATRIX_ROW,
     AllocOp,
     AsyncCommitOp,
     AsyncCopyOp,
@@ -108,20 +109,37 @@ def atomic(program: Program) -> None:
     program.add(AtomicOp.of(monoid, program.value(element), buffer, [program.value(index)], mask))
 
 
+def _offset(program: Program, width: int) -> int:
+    """An offset of whole runs of so many elements."""
+    return program.draw(st.integers(-4, 4)) * width
+
+
 def async_copy(program: Program) -> None:
     element = program.draw(elements)
     width = program.choose(*(size // byte_width(element) for size in (4, 8, 16) if size >= byte_width(element)))
     mask = program.value(i1) if program.draw(st.booleans()) else None
     source = _array(program, element, 1, "global")
     target = _array(program, element, 1, "shared")
-    program.add(AsyncCopyOp.of(source, program.value(index), target, program.value(index), width, mask))
+    program.add(
+        AsyncCopyOp.of(
+            source,
+            program.value(index),
+            target,
+            program.value(index),
+            width,
+            mask,
+            source_offset=_offset(program, width),
+            target_offset=_offset(program, width),
+        )
+    )
 
 
 def ldmatrix(program: Program) -> None:
     element = ELEMENT_TYPES[program.choose("f16", "bf16", "i16")]
     buffer = _array(program, element, 1, "shared")
     type = VectorType(element, (program.choose(2, 4, 8),))
-    program.add(LdmatrixOp.of(buffer, program.value(index), type, program.draw(st.booleans())))
+    offset = _offset(program, MATRIX_ROW)
+    program.add(LdmatrixOp.of(buffer, program.value(index), type, program.draw(st.booleans()), offset))
 
 
 def shuffle(program: Program) -> None:

@@ -1,0 +1,41 @@
+// RUN: uop-opt %s --pass-pipeline 'builtin.module(convert-loop-to-tile,tile-stage,tile-mma,uop-simplify,convert-tile-to-gpu-kernel)' | filecheck %s
+
+// Around matrix instructions, what differs between the copies of a slab and between the matrices of a tile is an offset
+// of an instruction: they have their registers in common. The steps that use different slots are written out, as are
+// those that are left over.
+// CHECK-LABEL: gpu_kernel.kernel @product
+// CHECK:         %a_s = gpu_kernel.alloc : memref<4096xf16, "shared">
+// CHECK:         %b_s = gpu_kernel.alloc : memref<4096xf16, "shared">
+// CHECK:         gpu_kernel.async_copy %a[%[[A:.*]]] to %a_s[%[[A_S:.*]]] width 8 :
+// CHECK-NEXT:    gpu_kernel.async_copy %a[%[[A]]] offset 5120 to %a_s[%[[A_S]]] offset 1024 width 8 :
+// CHECK:         gpu_kernel.async_copy %b[%[[B:.*]]] to %b_s[%[[B_S:.*]]] width 8 :
+// CHECK-NEXT:    gpu_kernel.async_copy %b[%[[B]]] offset 1024 to %b_s[%[[B_S]]] offset 1024 width 8 :
+// CHECK:         %[[X:.*]] = gpu_kernel.pin
+// CHECK:         gpu_kernel.for %k = %{{.*}} to 2 step 1 unroll 1 {
+// CHECK:           gpu_kernel.async_copy %a[%[[AK:.*]]] offset 32 to %a_s[%[[A_S]]] offset 2048 width 8 :
+// CHECK-NEXT:      gpu_kernel.async_copy %a[%[[AK]]] offset 5152 to %a_s[%[[A_S]]] offset 3072 width 8 :
+// CHECK:           gpu_kernel.ldmatrix %a_s[%[[M:.*]]] :
+// CHECK:           gpu_kernel.ldmatrix %a_s[%[[M]]] offset 512 :
+// CHECK:           gpu_kernel.ldmatrix %b_s[%[[N:.*]]] trans :
+// CHECK:           gpu_kernel.mma
+// CHECK:           gpu_kernel.ldmatrix %b_s[%[[N]]] offset 1024 trans :
+// CHECK:           gpu_kernel.async_copy %a[%[[AK]]] offset 64 to %a_s[%[[A_S]]] width 8 :
+// CHECK:           gpu_kernel.ldmatrix %a_s[%[[M]]] offset 2048 :
+// CHECK:           gpu_kernel.ldmatrix %b_s[%[[N]]] offset 3072 trans :
+// CHECK-NOT:     async_copy
+// CHECK:         gpu_kernel.ldmatrix %a_s[%[[M]]] :
+uop.kernel @product(%out: memref<64x64xf32>, %a: memref<64x160xf16>, %b: memref<160x64xf16>) schedule #tile.schedule<i = 2 warp * 2 register * 16 mma, j = 2 warp * 4 register * 8 mma, k = 5 loop * 2 unroll * 16 mma, stage = [%a buffers 2 async swizzle 8, %b buffers 2 async swizzle 8]> {
+  loop.for %i (i = 64 parallel) {
+    loop.for %j (j = 64 parallel) {
+      %0 = loop.reduce %k (k = 160) add : f32 {
+        %1 = uop.load %a[%i, %k] : memref<64x160xf16>
+        %2 = uop.cast %1 : f16 -> f32
+        %3 = uop.load %b[%k, %j] : memref<160x64xf16>
+        %4 = uop.cast %3 : f16 -> f32
+        %5 = uop.mul %2, %4 : f32
+        loop.yield %5 : f32
+      }
+      uop.store %0, %out[%i, %j] : memref<64x64xf32>
+    }
+  }
+}
