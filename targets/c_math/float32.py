@@ -1,0 +1,256 @@
+"""Functions of f32 vectors, written once for any number of lanes; a scalar is lane 0 of four.
+
+No table, no branch but for great arguments of sin, cos and tan, no rounding mode. Every operation is IEEE's, so results
+are the same for any number of lanes, in every compiler, as long as it contracts nothing (`-ffp-contract=off`) and
+assumes nothing of NaN and infinities (no `-ffast-math`). `$mad` is fused where the machine can.
+
+Schemes: range reduction by W. J. Cody and W. Waite, "Software Manual for the Elementary Functions" (1980); exponent and
+mantissa taken apart in integers, and minimax polynomials, as in J.-M. Muller, "Elementary Functions" (2016). The
+coefficients are printed by bench/fit_math.py. `ERRORS` says how exact each function is.
+
+In the texts `T` is the vector type, `I` the vector of integers of its width, and `$f` the function f for that type.
+"""
+
+from __future__ import annotations
+
+ERRORS: dict[str, float] = {}
+"""The largest error of each function over all 2³² floats, in units in the last place of the exact result, measured
+against f64 (test/unit/test_c_math.py)."""
+
+FUNCTIONS: dict[str, str] = {
+    # x · y + z, rounded once where the machine does it in one instruction, else twice.
+    "mad": """\
+T $mad(T x, T y, T z) {
+#if defined __FMA__ || defined __FP_FAST_FMAF || defined __aarch64__
+  return $fma(x, y, z);
+#else
+  return x * y + z;
+#endif
+}""",
+    # x with the sign of y in place of its own, which is +.
+    "with_sign": """\
+T $with_sign(T x, T y) { return (T)((I)x | ((I)y & (-0x7fffffff - 1))); }""",
+    # x, or -x where the highest bit is 1.
+    "flip_sign": """\
+T $flip_sign(T x, I bits) { return (T)((I)x ^ (bits & (-0x7fffffff - 1))); }""",
+    # The 13 low bits of 23 behind the point become 0.
+    "to_tf32": """\
+T $to_tf32(T x) { return (T)((I)x & ~0x1fff); }""",
+    # 2ⁿ, n in [-126, 127].
+    "power_of_two": """\
+T $power_of_two(I n) { return (T)((n + 127) << 23); }""",
+    # e^x = 2ⁿ e^r. Adding 1.5 · 2²³ rounds to a whole number and leaves it in the low bits. The first part of ln 2 has
+    # 15 bits, so its product with n is exact.
+    "exp_exponent": """\
+T $exp_exponent(T x) { return $mad(x, $splat(0x1.715476p+0f), $splat(0x1.8p+23f)); }""",
+    "exp_remainder": """\
+T $exp_remainder(T x, T shifted) {
+  T n = shifted - 0x1.8p+23f;
+  return $mad(n, $splat(-0x1.7f7d1cp-20f), $mad(n, $splat(-0x1.62e4p-1f), x));
+}""",
+    # e^r - 1 = r + r² q(r), |r| <= ln 2 / 2.
+    "exp_polynomial": """\
+T $exp_polynomial(T r) {
+  T q = $splat(0x1.6a511ap-10f);
+  q = $mad(q, r, $splat(0x1.12397cp-7f));
+  q = $mad(q, r, $splat(0x1.5558acp-5f));
+  q = $mad(q, r, $splat(0x1.555492p-3f));
+  q = $mad(q, r, $splat(0x1.fffffcp-2f));
+  return $mad(q * r, r, r);
+}""",
+    # Two factors: a result may be subnormal.
+    "exp": """\
+T $exp(T x) {
+  T c = $select(x < -104.0f, $splat(-104.0f), x);
+  c = $select(c > 89.0f, $splat(89.0f), c);
+  T shifted = $exp_exponent(c);
+  T y = $exp_polynomial($exp_remainder(c, shifted)) + 1.0f;
+  I n = (I)shifted - 0x4b400000, half = n >> 1;
+  return y * $power_of_two(half) * $power_of_two(n - half);
+}""",
+    # e^x of x in [-87, 88].
+    "exp_normal": """\
+T $exp_normal(T x) {
+  T shifted = $exp_exponent(x);
+  T y = $exp_polynomial($exp_remainder(x, shifted)) + 1.0f;
+  return y * $power_of_two((I)shifted - 0x4b400000);
+}""",
+    # 2^x = 2ⁿ (1 + r p(r)), |r| <= 1/2.
+    "exp2": """\
+T $exp2(T x) {
+  T c = $select(x < -151.0f, $splat(-151.0f), x);
+  c = $select(c > 129.0f, $splat(129.0f), c);
+  T shifted = c + 0x1.8p+23f;
+  T r = c - (shifted - 0x1.8p+23f);
+  T p = $splat(0x1.416b8p-13f);
+  p = $mad(p, r, $splat(0x1.5f0838p-10f));
+  p = $mad(p, r, $splat(0x1.3b2dep-7f));
+  p = $mad(p, r, $splat(0x1.c6af7cp-5f));
+  p = $mad(p, r, $splat(0x1.ebfbdcp-3f));
+  p = $mad(p, r, $splat(0x1.62e43p-1f));
+  I n = (I)shifted - 0x4b400000, half = n >> 1;
+  return $mad(p, r, $splat(1.0f)) * $power_of_two(half) * $power_of_two(n - half);
+}""",
+    # e^x - 1 = 2ⁿ (e^r - 1) + (2ⁿ - 1). 2¹²⁸ is no float: there the factor 2 comes last, and the 1 does not count.
+    "expm1": """\
+T $expm1(T x) {
+  T c = $select(x < -18.0f, $splat(-18.0f), x);
+  c = $select(c > 89.0f, $splat(89.0f), c);
+  T shifted = $exp_exponent(c);
+  I n = (I)shifted - 0x4b400000, over = (n > 127) & 1;
+  T scale = $power_of_two(n - over);
+  T y = $mad(scale, $exp_polynomial($exp_remainder(c, shifted)), scale - 1.0f);
+  return $with_sign(y * $power_of_two(over), x);
+}""",
+    # |x| < 5/8: x + x³ p(x²); else 1 - 2 / (e^2x + 1).
+    "tanh": """\
+T $tanh(T x) {
+  T a = $abs(x), s = x * x;
+  T p = $splat(-0x1.750ce4p-8f);
+  p = $mad(p, s, $splat(0x1.51f8cep-6f));
+  p = $mad(p, s, $splat(-0x1.b835a4p-5f));
+  p = $mad(p, s, $splat(0x1.1106f6p-3f));
+  p = $mad(p, s, $splat(-0x1.555532p-2f));
+  T c = $select(a > 10.0f, $splat(10.0f), a);
+  T great = 1.0f - 2.0f / ($exp_normal(c + c) + 1.0f);
+  return $with_sign($select(a < 0.625f, $mad(p * s, a, a), great), x);
+}""",
+    # |x| <= 1: x + x p(x²); else 1 - exp(-x p(x)), which is 1 from 3.92.
+    "erf": """\
+T $erf(T x) {
+  T a = $abs(x), s = x * x;
+  T p = $splat(0x1.4771fep-14f);
+  p = $mad(p, s, $splat(-0x1.a3515ep-11f));
+  p = $mad(p, s, $splat(0x1.53f224p-8f));
+  p = $mad(p, s, $splat(-0x1.b7f71ap-6f));
+  p = $mad(p, s, $splat(0x1.ce2ce6p-4f));
+  p = $mad(p, s, $splat(-0x1.81273ep-2f));
+  p = $mad(p, s, $splat(0x1.06eba8p-3f));
+  T c = $select(a > 4.0f, $splat(4.0f), a);
+  T q = $splat(-0x1.be724cp-13f);
+  q = $mad(q, c, $splat(0x1.a431b4p-9f));
+  q = $mad(q, c, $splat(-0x1.768c02p-6f));
+  q = $mad(q, c, $splat(0x1.aef692p-4f));
+  q = $mad(q, c, $splat(0x1.458182p-1f));
+  q = $mad(q, c, $splat(0x1.20e5ap+0f));
+  T great = 1.0f - $exp_normal(-(q * c));
+  return $with_sign($select(a <= 1.0f, $mad(p, a, a), great), x);
+}""",
+    # x = 2ⁿ (1 + f), 1 + f in [√½, √2): what of ln(1 + f) is beyond f, that is f² (-½ + f p(f)).
+    "log_exponent": """\
+I $log_exponent(I bits) { return (bits - 0x3f3504f3) >> 23; }""",
+    "log_tail": """\
+T $log_tail(T f) {
+  T p = $splat(0x1.146f7ap-4f);
+  p = $mad(p, f, $splat(-0x1.de0766p-4f));
+  p = $mad(p, f, $splat(0x1.e6c402p-4f));
+  p = $mad(p, f, $splat(-0x1.fc283p-4f));
+  p = $mad(p, f, $splat(0x1.233b64p-3f));
+  p = $mad(p, f, $splat(-0x1.555c46p-3f));
+  p = $mad(p, f, $splat(0x1.99a478p-3f));
+  p = $mad(p, f, $splat(-0x1.000006p-2f));
+  p = $mad(p, f, $splat(0x1.555548p-2f));
+  return $mad(p, f, $splat(-0.5f)) * f * f;
+}""",
+    # ln 0 = -∞, ln ∞ = ∞, and NaN of NaN and of numbers below 0: `y` where x is none of these.
+    "log_special": """\
+T $log_special(T x, T y) {
+  T special = $select(x == 0.0f, $splat(-__builtin_inff()), $splat(__builtin_nanf("")));
+  return $select(x > 0.0f, $select(x < __builtin_inff(), y, x), special);
+}""",
+    # A subnormal number is made a normal one first.
+    "log": """\
+T $log(T x) {
+  I small = x < 0x1p-126f;
+  I bits = (I)$select(small, x * 0x1p+23f, x), n = $log_exponent(bits);
+  T f = (T)(bits - (n << 23)) - 1.0f;
+  T e = __builtin_convertvector(n - (small & 23), T);
+  T low = $mad(e, $splat(0x1.7f7d1cp-20f), $log_tail(f));
+  return $log_special(x, $mad(e, $splat(0x1.62e4p-1f), f + low));
+}""",
+    "log2": """\
+T $log2(T x) {
+  I small = x < 0x1p-126f;
+  I bits = (I)$select(small, x * 0x1p+23f, x), n = $log_exponent(bits);
+  T f = (T)(bits - (n << 23)) - 1.0f;
+  T e = __builtin_convertvector(n - (small & 23), T);
+  T low = $mad(f, $splat(0x1.4ae0cp-26f), $log_tail(f) * 0x1.715476p+0f);
+  return $log_special(x, e + $mad(f, $splat(0x1.715476p+0f), low));
+}""",
+    "log10": """\
+T $log10(T x) {
+  I small = x < 0x1p-126f;
+  I bits = (I)$select(small, x * 0x1p+23f, x), n = $log_exponent(bits);
+  T f = (T)(bits - (n << 23)) - 1.0f;
+  T e = __builtin_convertvector(n - (small & 23), T);
+  T low = $mad(f, $splat(-0x1.5b235ep-27f), $log_tail(f) * 0x1.bcb7b2p-2f);
+  low = $mad(e, $splat(0x1.3509f8p-18f), low);
+  return $log_special(x, $mad(e, $splat(0x1.344p-2f), $mad(f, $splat(0x1.bcb7b2p-2f), low)));
+}""",
+    # ln u, u = 1 + x rounded, and the rounding's error (Knuth's sum) put back into f.
+    "log1p": """\
+T $log1p(T x) {
+  T u = x + 1.0f, part = u - 1.0f;
+  T error = (1.0f - (u - part)) + (x - part);
+  I bits = (I)u, n = $log_exponent(bits), counts = n < 32;
+  error = (T)((I)error & counts) * $power_of_two(-(n & counts));
+  T f = ((T)(bits - (n << 23)) - 1.0f) + error;
+  T e = __builtin_convertvector(n, T);
+  T low = $mad(e, $splat(0x1.7f7d1cp-20f), $log_tail(f));
+  return $with_sign($log_special(u, $mad(e, $splat(0x1.62e4p-1f), f + low)), x);
+}""",
+    # r = x - n π/2, |n| < 2¹⁶; `shifted` is n + 1.5 · 2²³. The first two of the four parts of π/2 have 8 bits.
+    "quarter_turns": """\
+T $quarter_turns(T x) { return $mad(x, $splat(0x1.45f306p-1f), $splat(0x1.8p+23f)); }""",
+    "turn_remainder": """\
+T $turn_remainder(T x, T shifted) {
+  T n = shifted - 0x1.8p+23f;
+  T r = $mad(n, $splat(-0x1.fap-12f), $mad(n, $splat(-0x1.92p+0f), x));
+  return $mad(n, $splat(0x1.cf72cep-45f), $mad(n, $splat(-0x1.54442ep-20f), r));
+}""",
+    # Of |r| <= π/4.
+    "sin_polynomial": """\
+T $sin_polynomial(T r) {
+  T s = r * r, p = $splat(-0x1.991c26p-13f);
+  p = $mad(p, s, $splat(0x1.1106c6p-7f));
+  p = $mad(p, s, $splat(-0x1.555544p-3f));
+  return $mad(p * s, r, r);
+}""",
+    "cos_polynomial": """\
+T $cos_polynomial(T r) {
+  T s = r * r, p = $splat(0x1.99de6ep-16f);
+  p = $mad(p, s, $splat(-0x1.6c0c14p-10f));
+  p = $mad(p, s, $splat(0x1.55554ap-5f));
+  return $mad(p * s, s, $mad(s, $splat(-0.5f), $splat(1.0f)));
+}""",
+    # Lanes beyond 2¹⁵ take the C library's, lane by lane, and such arguments are rare.
+    "sin": """\
+T $sin(T x) {
+  T a = $abs(x), shifted = $quarter_turns(a);
+  T r = $turn_remainder(a, shifted);
+  I n = (I)shifted;
+  T y = $select((n & 1) != 0, $cos_polynomial(r), $sin_polynomial(r));
+  y = $flip_sign(y, ((n & 2) << 30) ^ (I)x);
+  I great = a > 0x1p+15f;
+  return $any(great) ? $select(great, $libm_sin(x), y) : y;
+}""",
+    "cos": """\
+T $cos(T x) {
+  T a = $abs(x), shifted = $quarter_turns(a);
+  T r = $turn_remainder(a, shifted);
+  I n = (I)shifted;
+  T y = $select((n & 1) != 0, $sin_polynomial(r), $cos_polynomial(r));
+  y = $flip_sign(y, (n + 1) << 30);
+  I great = a > 0x1p+15f;
+  return $any(great) ? $select(great, $libm_cos(x), y) : y;
+}""",
+    "tan": """\
+T $tan(T x) {
+  T a = $abs(x), shifted = $quarter_turns(a);
+  T r = $turn_remainder(a, shifted), sine = $sin_polynomial(r), cosine = $cos_polynomial(r);
+  I odd = ((I)shifted & 1) != 0;
+  T y = $flip_sign($select(odd, cosine, sine) / $select(odd, sine, cosine), ((I)shifted << 31) ^ (I)x);
+  I great = a > 0x1p+15f;
+  return $any(great) ? $select(great, $libm_tan(x), y) : y;
+}""",
+}
