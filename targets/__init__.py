@@ -13,4 +13,9 @@ def get_all_targets() -> dict[str, Callable[[], type[Target]]]:
 
         return CUDATarget
 
-    return {"cuda": get_cuda}
+    def get_c() -> type[Target]:
+        from .c import CTarget
+
+        return CTarget
+
+    return {"c": get_c, "cuda": get_cuda}

@@ -1,0 +1,572 @@
+"""C text of `cpu_kernel`: a one-to-one walk that decides nothing. It is for GCC and Clang and includes no headers.
+
+A file has the kernels of a module, each a function that runs a range of its tasks and one that spreads them over
+threads, and its programs: `forward` takes the program's arguments, its results, memory for what lies between, and the
+most threads to use. `forward_run` takes the same pointers in an array.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import IO
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import FloatAttr, ModuleOp
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.utils.target import Target
+
+from ..dialects import cpu_kernel, semantics
+from ..dialects.layouts import span_of
+from ..dialects.syntax import integer_values
+from ..dialects.types import byte_width, element_count, element_of, shape_of, type_name
+from ..dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, KernelOp, LaunchOp, ReshapeOp
+from ..rewriting.diagnostics import PassError
+from . import c_math, c_memory, c_threads, c_types
+from .writer import CodeLine, Names, Writer, commented, finite_literal, float_bits, identifier
+
+_KEYWORDS = (
+    "asm auto break case char const continue default do double else enum extern float for goto if inline int linux long "
+    "register restrict return short signed sizeof static struct switch typedef typeof union unix unsigned void volatile "
+    "while _Bool nullptr bool true false alignas alignof constexpr static_assert thread_local typeof_unqual"
+).split()
+
+_LIBRARY = (
+    "main malloc calloc realloc free memcpy memmove memset memcmp abort exit rint fmod fabs copysign "
+    "omp_get_thread_num omp_get_num_threads"
+).split()
+
+RESERVED = frozenset(
+    [
+        *_KEYWORDS,
+        *_LIBRARY,
+        *(f"{name}{suffix}" for name in (*semantics.ALU, "rint", "fmod", "fabs", "copysign") for suffix in ("", "f")),
+        *(
+            "arena",
+            "threads",
+            "buffers",
+            "first",
+            "end",
+            "task",
+            "uop_part",
+            "uop_parallel",
+            "uop_pool",
+            "stream_fence",
+        ),
+        *("PRAGMA", "UNROLL", "LANES", "SHUFFLE"),
+    ]
+)
+"""Names that a function or a variable would hide from the text, or from the C library."""
+
+_LIKE_A_FUNCTION = re.compile(rf"(^|_)({'|'.join(c_types.SCALARS)})(x\d+)?(_\w+)?$|^__")
+"""What the functions and types of the text are called like, `exp_f32x16`, and what is the compiler's."""
+
+_MACROS = {
+    "PRAGMA": "#define PRAGMA(text) _Pragma(#text)",
+    "UNROLL": """\
+#ifdef __clang__
+#define UNROLL(n) PRAGMA(clang loop unroll_count(n))
+#else
+#define UNROLL(n) PRAGMA(GCC unroll n)
+#endif""",
+    "LANES": c_memory.LANES,
+    "SHUFFLE": """\
+#if defined __has_builtin && __has_builtin(__builtin_shufflevector)
+#define SHUFFLE(integers, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define SHUFFLE(integers, a, b, ...) __builtin_shuffle(a, b, (integers){__VA_ARGS__})
+#endif""",
+}
+"""What GCC and Clang spell differently."""
+
+
+@dataclass(frozen=True)
+class CTarget(Target):
+    """C text of a module whose kernels are in `cpu_kernel` form."""
+
+    name = "c"
+
+    def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
+        output.write(c_text(module))
+
+
+def c_text(module: ModuleOp) -> str:
+    """C text of a module. Raises `PassError` for a kernel that is not in `cpu_kernel` form."""
+    return "".join(f"{line}\n" for line in commented(c_lines(module)))
+
+
+def c_lines(module: ModuleOp) -> list[CodeLine]:
+    """The lines of `c_text`, without the comments that name the lines they compute."""
+    names = _Names(RESERVED)
+    text = _Text()
+    kernels = {kernel.sym_name.data: _KernelPrinter(kernel, names, text) for kernel in cpu_kernels(module)}
+    functions = [op for op in module.ops if isinstance(op, FuncOp)]
+    programs = [_ProgramPrinter(function, names, kernels) for function in functions]
+    bodies = [printer.print() for printer in (*kernels.values(), *programs)]
+    head = [CodeLine(line) for part in text.prelude() for line in (*part.splitlines(), "")]
+    return head + [line for place, body in enumerate(bodies) for line in ([CodeLine("")] if place else []) + body]
+
+
+def program_name(function: FuncOp) -> str:
+    """What the function of a program is called in C; `_run` behind it is the one that takes an array."""
+    return _Names(RESERVED).fresh(identifier(function.sym_name.data))
+
+
+def cpu_kernels(module: ModuleOp) -> Iterable[cpu_kernel.KernelOp]:
+    """The kernels of a module; raises `PassError` for one at another level."""
+    for op in module.ops:
+        if isinstance(op, KernelOp):
+            raise PassError(
+                f"kernel @{op.sym_name.data} is not in cpu_kernel form",
+                op,
+                "run the rest of the pipeline first, up to convert-tile-to-cpu-kernel",
+            )
+        if isinstance(op, cpu_kernel.KernelOp):
+            yield op
+
+
+def owned_results(function: FuncOp) -> list[SSAValue]:
+    """The results of launches that have memory of their own, which the program's function takes behind its arguments:
+    they are what the program gives, and what nobody has planned a place in the arena for."""
+    launches = [op for op in function.body.block.ops if isinstance(op, LaunchOp)]
+    return [
+        result
+        for launch in launches
+        for result, offset in zip(launch.results, launch.offsets(), strict=True)
+        if offset is None
+    ]
+
+
+class _Names(Names):
+    """Names that no function or type of the text has."""
+
+    def fresh(self, base: str) -> str:
+        return super().fresh(f"{base}_" if _LIKE_A_FUNCTION.search(base) else base)
+
+
+class _Text:
+    """What the functions of a file need in front of them."""
+
+    def __init__(self) -> None:
+        self.uses: set[c_math.Use] = set()
+        self.vectors: set[c_memory.Vector] = set()
+        self.memory: set[c_memory.Vector] = set()
+        self.functions: dict[str, str] = {}
+        self.macros: set[str] = set()
+
+    def prelude(self) -> list[str]:
+        """The parts in front of the kernels: macros, types, functions."""
+        macros = [text for name, text in _MACROS.items() if name in self.macros]
+        types = c_types.memory_typedefs(self.memory)
+        arithmetic = c_math.definitions(self.uses, self.vectors)
+        functions = [self.functions[name] for name in sorted(self.functions)]
+        return [part for part in (*macros, types, arithmetic, *functions, c_threads.THREADS) if part]
+
+
+class _KernelPrinter(Writer):
+    """Prints one kernel; collects the types and functions that it needs."""
+
+    def __init__(self, kernel: cpu_kernel.KernelOp, names: Names, text: _Text):
+        super().__init__(RESERVED)
+        self.names = _Names(RESERVED)
+        self.kernel = kernel
+        self.name = names.fresh(identifier(kernel.sym_name.data))
+        self.range, self.part = (names.fresh(f"{self.name}_{what}") for what in ("tasks", "part"))
+        self.index = f"i{kernel.index_bits.value.data}"
+        self.text = text
+        self.streams = False
+
+    def print(self) -> list[CodeLine]:
+        kernel = self.kernel
+        buffers = kernel.body.block.args
+        tasks, grain = kernel.tasks.value.data, kernel.grain.value.data
+        parameters = [self.parameter(argument, self.names.define(argument)) for argument in buffers]
+        passed = [f"buffers[{place}]" for place in range(len(buffers))]
+        self.depth = 1
+        self.block(kernel.body.block)
+        body = self.lines
+        plain = [parameter.replace("*restrict ", "*") for parameter in parameters]
+        pointers = ", ".join(f"(void *){self.names[argument]}" for argument in buffers)
+        fence = [CodeLine("  stream_fence();")] if self.streams else []
+        return [
+            CodeLine(f"// {self.name}: {tasks} task{'' if tasks == 1 else 's'}, {grain} or more a thread"),
+            *_function(f"static void {self.range}", [*parameters, "long long first", "long long end"]),
+            CodeLine("  for (long long task = first; task < end; ++task) {"),
+            *body,
+            CodeLine("  }"),
+            *fence,
+            CodeLine("}"),
+            CodeLine(""),
+            CodeLine(f"static void {self.part}(void *const *buffers, long long first, long long end) {{"),
+            CodeLine(f"  {self.range}({', '.join([*passed, 'first', 'end'])});"),
+            CodeLine("}"),
+            CodeLine(""),
+            *_function(f"static void {self.name}", [*plain, "int threads"]),
+            CodeLine(f"  void *const buffers[] = {{{pointers or '0'}}};"),
+            CodeLine(f"  uop_parallel({self.part}, buffers, {tasks}, {grain}, threads);"),
+            CodeLine("}"),
+        ]
+
+    def parameter(self, argument: SSAValue, name: str) -> str:
+        outputs = [*self.kernel.body.block.args[: self.kernel.outputs.value.data]]
+        const = "" if argument in outputs else "const "
+        return f"{const}{_memory_type(argument.type)} *restrict {name}"
+
+    # Text.
+
+    def block(self, block: Block) -> None:
+        for op in block.ops:
+            print_op = _PRINTERS.get(type(op))
+            if print_op is None:
+                if isinstance(op, AluOp):
+                    self.alu(op)
+                    continue
+                raise PassError(f"{op.name} has no C text", op, "lower it to cpu_kernel or uop ALU ops first")
+            print_op(self, op)
+
+    def nested(self, block: Block) -> None:
+        self.depth += 1
+        self.block(block)
+        self.depth -= 1
+
+    def element(self, type: Attribute) -> str:
+        """The name of an element type: that of an integer for an `index` in a vector."""
+        name = type_name(element_of(type))
+        return self.index if name == "index" and self.lanes(type) > 1 else name
+
+    def lanes(self, type: Attribute) -> int:
+        """The lanes of a vector; a scalar is a vector of one lane."""
+        (lanes,) = shape_of(type) or (1,)
+        return lanes
+
+    def type(self, type: Attribute) -> str:
+        """C type of a scalar or a vector, among those that the text defines."""
+        return self.vector(self.element(type), self.lanes(type))
+
+    def vector(self, element: str, lanes: int) -> str:
+        self.text.vectors.add((element, lanes))
+        return c_types.vector_type(element, lanes)
+
+    def function(self, function: c_memory.Function) -> str:
+        self.text.functions[function.name] = function.text
+        self.text.vectors.update(function.vectors)
+        self.text.memory.update(function.memory)
+        self.text.macros |= {"PRAGMA", "LANES"}
+        return function.name
+
+    def spell(self, spelling: c_math.Spelling) -> str:
+        self.text.uses.update(spelling.uses)
+        return spelling.text
+
+    def define(self, op: Operation, text: str) -> None:
+        """`const T name = text;` for the result of `op`."""
+        result = op.results[0]
+        self.line(f"const {self.type(result.type)} {self.names.define(result)} = {text};", op)
+
+    # Arithmetic.
+
+    def const(self, op: ConstOp) -> None:
+        self.names.set(op.result, literal(op))
+
+    def alu(self, op: AluOp) -> None:
+        type = op.operands[-1].type
+        operands = [self.operand(value) for value in op.operands]
+        element, lanes = self.element(type), self.lanes(type)
+        if element not in ("f64", "f32", "i1"):
+            self.vector(c_types.unsigned_type(element, lanes), lanes)
+        name = op.name.removeprefix("uop.")
+        self.define(op, self.spell(c_math.expression(name, element, lanes, operands)))
+
+    def cast(self, op: CastOp) -> None:
+        source, target = self.element(op.input.type), self.element(op.result.type)
+        self.vector("i32", self.lanes(op.input.type))  # by way of which a float becomes a narrow integer
+        self.define(op, self.spell(c_math.cast(source, target, self.lanes(op.input.type), self.operand(op.input))))
+
+    def bitcast(self, op: BitcastOp) -> None:
+        source, target = self.element(op.input.type), self.element(op.result.type)
+        self.define(op, self.spell(c_math.bitcast(source, target, self.lanes(op.input.type), self.operand(op.input))))
+
+    # Vectors.
+
+    def splat(self, op: cpu_kernel.SplatOp) -> None:
+        lanes, value = self.lanes(op.result.type), self.names[op.input]
+        if lanes == 1:
+            self.names.set(op.result, value)
+            return
+        use = ("splat", self.element(op.result.type), lanes)
+        self.define(op, f"{self.spell(c_math.Spelling(c_math.call(*use), (use,)))}({value})")
+
+    def lane_numbers(self, op: cpu_kernel.LanesOp) -> None:
+        lanes = self.lanes(op.result.type)
+        numbers = ", ".join(map(str, range(lanes)))
+        self.define(op, numbers if lanes == 1 else f"{{{numbers}}}")
+
+    def shuffle(self, op: cpu_kernel.ShuffleOp) -> None:
+        lanes = integer_values(op.lanes)
+        first, second = self.names[op.first], self.names[op.second]
+        if len(lanes) == 1:
+            self.define(op, second if lanes[0] else first)
+            return
+        self.text.macros.add("SHUFFLE")
+        integers = self.vector(c_types.integer_type(self.element(op.first.type), len(lanes)), len(lanes))
+        self.define(op, f"SHUFFLE({integers}, {first}, {second}, {', '.join(map(str, lanes))})")
+
+    def extract(self, op: cpu_kernel.ExtractOp) -> None:
+        text = self.names[op.input]
+        if self.lanes(op.input.type) > 1:
+            text += f"[{op.lane.value.data}]"
+            text += " != 0" if self.element(op.input.type) == "i1" else ""
+        self.define(op, text)
+
+    # Memory.
+
+    def alloc(self, op: cpu_kernel.AllocOp) -> None:
+        size, name = max(1, span_of(op.result.type)), self.names.define(op.result)
+        aligned = f"__attribute__((aligned({self.kernel.vector_bytes.value.data})))"
+        self.line(f"{_memory_type(op.result.type)} {name}[{size}] {aligned};", op)
+
+    def load(self, op: cpu_kernel.LoadOp) -> None:
+        type, place, mask = op.result.type, op.place.type, op.mask
+        lanes, element = self.lanes(type), self.element(type)
+        moved = "ui8" if element == "i1" else type_name(element_of(type))
+        lanewise = mask is not None and self.lanes(mask.type) > 1
+        each = self.lanes(place) > 1
+        count = None if op.count is None else op.count.value.data
+        if each or lanewise or count is not None:
+            index = self.element(place) if each else None
+            function = c_memory.load(moved, lanes, count=None if lanewise else count, index=index, masked=lanewise)
+            pointer = self.names[op.buffer] if each else self.address(op.buffer, op.place)
+            arguments = [pointer, *([self.names[op.place]] if each else [])]
+            arguments += [self.mask(mask, count)] if lanewise else []
+            text = f"{self.function(function)}({', '.join(arguments)})"
+        else:
+            text = self.whole(op.buffer, op.place, moved, lanes, const=True)
+        if element == "i1":
+            self.vector("ui8", lanes)
+            text = self.spell(c_math.cast("ui8", "i1", lanes, text))
+        if mask is not None and not lanewise:
+            zero = "0" if lanes == 1 else f"({self.type(type)}){{0}}"
+            text = f"{self.operand(mask)} ? {text} : {zero}"
+        self.define(op, text)
+
+    def store(self, op: cpu_kernel.StoreOp) -> None:
+        type, place, mask = op.value.type, op.place.type, op.mask
+        lanes, element = self.lanes(type), self.element(type)
+        moved = "ui8" if element == "i1" else type_name(element_of(type))
+        value = self.names[op.value]
+        if element == "i1":
+            self.vector("ui8", lanes)
+            value = self.spell(c_math.cast("i1", "ui8", lanes, self.operand(op.value)))
+        lanewise = mask is not None and self.lanes(mask.type) > 1
+        each = self.lanes(place) > 1
+        count = None if op.count is None else op.count.value.data
+        if each or lanewise or count is not None:
+            index = self.element(place) if each else None
+            function = c_memory.store(moved, lanes, count=None if lanewise else count, index=index, masked=lanewise)
+            pointer = self.names[op.buffer] if each else self.address(op.buffer, op.place)
+            arguments = [pointer, value, *([self.names[op.place]] if each else [])]
+            arguments += [self.mask(mask, count)] if lanewise else []
+            text = f"{self.function(function)}({', '.join(arguments)});"
+        elif op.stream is not None and lanes > 1:
+            self.streams = True
+            self.text.functions["stream_fence"] = c_memory.STREAM_FENCE
+            function = self.function(c_memory.stream(moved, lanes))
+            text = f"{function}({self.address(op.buffer, op.place)}, {value});"
+        else:
+            text = f"{self.whole(op.buffer, op.place, moved, lanes, const=False)} = {value};"
+        condition = f"if ({self.names[mask]}) " if mask is not None and not lanewise else ""
+        self.line(condition + text, op)
+
+    def address(self, buffer: SSAValue, place: SSAValue) -> str:
+        return f"&{self.names[buffer]}[{self.names[place]}]"
+
+    def whole(self, buffer: SSAValue, place: SSAValue, moved: str, lanes: int, *, const: bool) -> str:
+        """A scalar or a whole vector in memory."""
+        if lanes == 1:
+            return f"{self.names[buffer]}[{self.names[place]}]"
+        self.text.memory.add((moved, lanes))
+        at = c_types.memory_type(moved, lanes)
+        return f"*({'const ' if const else ''}{at} *){self.address(buffer, place)}"
+
+    def mask(self, mask: SSAValue, count: int | None) -> str:
+        """A mask, of the first lanes where there is a `count`."""
+        type = self.type(mask.type)
+        if count is None:
+            return self.names[mask]
+        lanes = self.lanes(mask.type)
+        return f"{self.names[mask]} & ({type}){{{', '.join(['-1'] * count + ['0'] * (lanes - count))}}}"
+
+    # Control flow.
+
+    def task_id(self, op: cpu_kernel.TaskIdOp) -> None:
+        self.define(op, "task")
+
+    def loop(self, op: cpu_kernel.ForOp) -> None:
+        for init, argument, output in zip(op.inits, op.carried, op.outputs, strict=True):
+            argument.name_hint = argument.name_hint or output.name_hint
+            name = self.names.define(argument)
+            self.names.set(output, name)
+            self.line(f"{self.type(argument.type)} {name} = {self.names[init]};", op)
+        if op.unroll is not None:
+            self.text.macros |= {"PRAGMA", "UNROLL"}
+            self.line(f"UNROLL({op.unroll.value.data})")
+        iv, step = self.names.define(op.index), op.step.value.data
+        start, end = self.names[op.start], self.names[op.end]
+        advance = f"++{iv}" if step == 1 else f"{iv} += {step}"
+        self.line(f"for (long long {iv} = {start}; {iv} < {end}; {advance}) {{", op)
+        self.nested(op.body.block)
+        self.line("}")
+
+    def end_of_step(self, op: cpu_kernel.YieldOp) -> None:
+        loop = op.parent_op()
+        assert isinstance(loop, cpu_kernel.ForOp)
+        pairs = [pair for pair in zip(loop.carried, op.values, strict=True) if pair[0] is not pair[1]]
+        assigned = {target for target, _ in pairs}
+        sources: dict[SSAValue, str] = {}
+        for _, value in pairs:
+            if value in assigned and value not in sources:  # it is about to be overwritten
+                sources[value] = self.names.fresh(f"last_{self.names[value]}")
+                self.line(f"const {self.type(value.type)} {sources[value]} = {self.names[value]};", op)
+        for target, value in pairs:
+            self.line(f"{self.names[target]} = {sources.get(value, self.names[value])};", op)
+
+    def branch(self, op: cpu_kernel.IfOp) -> None:
+        self.line(f"if ({self.names[op.condition]}) {{", op)
+        self.nested(op.then.block)
+        if op.otherwise.blocks:
+            self.line("} else {")
+            self.nested(op.otherwise.block)
+        self.line("}")
+
+
+_PRINTERS: dict[type[Operation], Callable[[_KernelPrinter, Operation], None]] = {
+    ConstOp: _KernelPrinter.const,
+    CastOp: _KernelPrinter.cast,
+    BitcastOp: _KernelPrinter.bitcast,
+    cpu_kernel.TaskIdOp: _KernelPrinter.task_id,
+    cpu_kernel.SplatOp: _KernelPrinter.splat,
+    cpu_kernel.LanesOp: _KernelPrinter.lane_numbers,
+    cpu_kernel.ShuffleOp: _KernelPrinter.shuffle,
+    cpu_kernel.ExtractOp: _KernelPrinter.extract,
+    cpu_kernel.AllocOp: _KernelPrinter.alloc,
+    cpu_kernel.LoadOp: _KernelPrinter.load,
+    cpu_kernel.StoreOp: _KernelPrinter.store,
+    cpu_kernel.ForOp: _KernelPrinter.loop,
+    cpu_kernel.YieldOp: _KernelPrinter.end_of_step,
+    cpu_kernel.IfOp: _KernelPrinter.branch,
+}  # pyright: ignore[reportAssignmentType]
+"""Op class → method: each takes just its class, which the dictionary's type cannot say."""
+
+
+class _ProgramPrinter:
+    """Prints a function that launches kernels."""
+
+    def __init__(self, function: FuncOp, names: Names, kernels: dict[str, _KernelPrinter]):
+        self.function = function
+        self.name = names.fresh(identifier(function.sym_name.data))
+        self.run = names.fresh(f"{self.name}_run")
+        self.kernels = kernels
+        self.names = _Names(RESERVED | {name for printer in kernels.values() for name in (printer.name,)})
+
+    def print(self) -> list[CodeLine]:
+        block = self.function.body.block
+        arguments, results = [*block.args], owned_results(self.function)
+        for value in (*arguments, *results):
+            self.names.define(value)
+        parameters = [f"const {_memory_type(value.type)} *{self.names[value]}" for value in arguments]
+        parameters += [f"{_memory_type(value.type)} *{self.names[value]}" for value in results]
+        passed = [f"buffers[{place}]" for place in range(len(parameters) + 1)]
+        body = [f"  {line}" for op in block.ops for line in self.lines(op)]
+        return [
+            *_function(f"void {self.name}", [*parameters, "char *arena", "int threads"]),
+            *map(CodeLine, body),
+            CodeLine("}"),
+            CodeLine(""),
+            CodeLine(f"void {self.run}(void *const *buffers, int threads) {{"),
+            CodeLine(f"  {self.name}({', '.join([*passed, 'threads'])});"),
+            CodeLine("}"),
+        ]
+
+    def lines(self, op: Operation) -> list[str]:
+        if isinstance(op, LaunchOp):
+            return self.launch(op)
+        if isinstance(op, ReshapeOp):
+            self.names.set(op.result, self.names[op.input])
+            return []
+        if isinstance(op, ReturnOp):
+            return []
+        raise PassError(f"{op.name} does not stand in a program", op, "uop-partition moves it into a kernel")
+
+    def launch(self, op: LaunchOp) -> list[str]:
+        printer = self.kernels.get(op.kernel.root_reference.data)
+        if printer is None:
+            raise PassError(f"there is no kernel @{op.kernel.root_reference.data}", op)
+        values = [*op.results, *op.operands]
+        buffers = [argument.type for argument in printer.kernel.body.block.args]
+        if printer.kernel.outputs.value.data != len(op.results) or [*map(_contents, values)] != [
+            (element_of(type), element_count(shape_of(type))) for type in buffers
+        ]:
+            raise PassError(f"kernel @{printer.kernel.sym_name.data} takes other buffers than it is launched on", op)
+        lines: list[str] = []
+        for result, offset in zip(op.results, op.offsets(), strict=True):
+            if offset is not None:
+                type = _memory_type(result.type)
+                lines.append(f"{type} *const {self.names.define(result)} = ({type} *)(arena + {offset});")
+        passed = ", ".join([*(self.names[value] for value in values), "threads"])
+        return [*lines, f"{printer.name}({passed});"]
+
+
+def literal(op: ConstOp) -> str:
+    """C text of a constant, exact to the bit."""
+    name = type_name(op.result.type)
+    if isinstance(op.value, FloatAttr):
+        return float_literal(op.value.value.data, name)
+    value = int(op.value.value.data)
+    if name == "i1":
+        return str(value)
+    if name in ("i64", "index"):
+        if value == -(2**63):
+            return "(-9223372036854775807ll - 1)"
+        return f"{value}ll" if name == "i64" or abs(value) >= 2**31 else str(value)
+    if name == "i32":
+        return "(-2147483647 - 1)" if value == -(2**31) else str(value)
+    return f"({c_types.SCALARS[name]}){value}"
+
+
+def float_literal(value: float, name: str) -> str:
+    """C text of a float of the type called `name`; of 16 bits, as its bits."""
+    bits = float_bits(value, name)
+    if name in ("f16", "bf16"):
+        return f"(unsigned short)0x{bits:04x}"
+    suffix, digits = ("f", 23) if name == "f32" else ("", 52)
+    sign = "-" if bits >> (31 if name == "f32" else 63) else ""
+    if value in (float("inf"), float("-inf")):
+        return f"{sign}__builtin_inf{suffix}()"
+    if value == value:
+        return finite_literal(value, name)
+    quiet, payload = bits >> (digits - 1) & 1, bits & ((1 << (digits - 1)) - 1)
+    return f'{sign}__builtin_nan{"" if quiet else "s"}{suffix}("0x{payload:x}")'
+
+
+def _contents(value: SSAValue) -> tuple[Attribute, int]:
+    return element_of(value.type), element_count(shape_of(value.type))
+
+
+def _memory_type(type: Attribute) -> str:
+    """C type of an element in memory, where a bool is a byte."""
+    name = type_name(element_of(type))
+    return c_types.SCALARS["ui8" if name == "i1" else name]
+
+
+def _function(head: str, parameters: Sequence[str]) -> list[CodeLine]:
+    """The first lines of a function's definition."""
+    line = f"{head}({', '.join(parameters)}) {{"
+    if len(line) <= 110:
+        return [CodeLine(line)]
+    return [
+        CodeLine(f"{head}("),
+        *(CodeLine(f"    {each},") for each in parameters[:-1]),
+        CodeLine(f"    {parameters[-1]}) {{"),
+    ]

@@ -1,0 +1,141 @@
+"""Loads and stores of vectors in C that are more than one access: the functions that the printer writes for them.
+
+Each is a loop over lanes that GCC and Clang make one masked, gathering or scattering instruction of, where the machine
+has it; what a mask leaves out is not touched. Arguments are pointers to elements as memory has them: bools are `ui8`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from . import c_types
+
+LANES = """\
+#ifdef __clang__
+#define LANES(n) PRAGMA(clang loop unroll(disable) vectorize(assume_safety) vectorize_width(n))
+#else
+#define LANES(n)
+#endif"""
+"""What stands before a loop over lanes: Clang would unroll it and miss the instruction."""
+
+Vector = tuple[str, int]
+"""An element type and lanes."""
+
+_INLINE = "static inline __attribute__((always_inline)) "
+
+
+@dataclass(frozen=True)
+class Function:
+    """A C function: its name, its text, the vectors whose types it names, and those that it names as memory types."""
+
+    name: str
+    text: str
+    vectors: tuple[Vector, ...]
+    memory: tuple[Vector, ...] = ()
+
+
+def load(element: str, lanes: int, *, count: int | None = None, index: str | None = None, masked: bool) -> Function:
+    """A load of some lanes, 0 in the others.
+
+    count: only so many. index: element type of a vector of places; None for lanes side by side. masked: by a mask.
+    """
+    name = _name("load", element, lanes, count, index, masked)
+    type, place = c_types.vector_type(element, lanes), "i" if index is None else "places.lanes[i]"
+    chosen = f"chosen.lanes[i] ? from[{place}] : 0" if masked else f"from[{place}]"
+    if count is not None:
+        chosen = f"i < {count} ? from[i] : 0"
+    lines = [
+        f"{_INLINE}{type} {name}(const {c_types.SCALARS[element]} *from{_parameters(lanes, index, masked)}) {{",
+        f"  {_union(element, lanes)} to;",
+        *_unions(lanes, index, masked),
+        f"  LANES({lanes}) for (int i = 0; i < {lanes}; ++i) to.lanes[i] = {chosen};",
+        "  return to.vector;",
+        "}",
+    ]
+    return Function(name, "\n".join(lines), ((element, lanes), *_more_vectors(lanes, index, masked)))
+
+
+def store(element: str, lanes: int, *, count: int | None = None, index: str | None = None, masked: bool) -> Function:
+    """A store of some lanes; the arguments are those of `load`, and the value comes behind the pointer."""
+    name = _name("store", element, lanes, count, index, masked)
+    type, place = c_types.vector_type(element, lanes), "i" if index is None else "places.lanes[i]"
+    condition = "if (chosen.lanes[i]) " if masked else ""
+    if count is not None:
+        condition = f"if (i < {count}) "
+    parameters = f"{c_types.SCALARS[element]} *to, {type} value{_parameters(lanes, index, masked)}"
+    lines = [
+        f"{_INLINE}void {name}({parameters}) {{",
+        f"  {_union(element, lanes)} from = {{value}};",
+        *_unions(lanes, index, masked),
+        f"  LANES({lanes}) for (int i = 0; i < {lanes}; ++i) {condition}to[{place}] = from.lanes[i];",
+        "}",
+    ]
+    return Function(name, "\n".join(lines), ((element, lanes), *_more_vectors(lanes, index, masked)))
+
+
+_STREAMS = {
+    64: ("__AVX512F__", "__builtin_ia32_movntps512"),
+    32: ("__AVX__", "__builtin_ia32_movntps256"),
+    16: ("__SSE__", "__builtin_ia32_movntps"),
+}
+"""Bytes of a vector → where GCC has an instruction that stores so many of f32 past the caches, what it is called."""
+
+
+def stream(element: str, lanes: int) -> Function:
+    """A store of a whole vector past the caches, where the place is aligned to the vector's size."""
+    type, at = c_types.vector_type(element, lanes), c_types.memory_type(element, lanes)
+    bytes = lanes * c_types.element_bytes(element)
+    c_type = c_types.SCALARS[element]
+    name = f"stream_{element}x{lanes}"
+    vectors = [(element, lanes)]
+    lines = [f"{_INLINE}void {name}({c_type} *to, {type} value) {{"]
+    if bytes in _STREAMS:
+        macro, instruction = _STREAMS[bytes]
+        vectors.append(("f32", bytes // 4))
+        lines += [
+            f"  if ((__UINTPTR_TYPE__)to % {bytes} == 0) {{",
+            "#if defined __clang__",
+            f"    __builtin_nontemporal_store(value, ({type} *)to);",
+            "    return;",
+            f"#elif defined {macro}",
+            f"    {instruction}((float *)to, ({c_types.vector_type('f32', bytes // 4)})value);",
+            "    return;",
+            "#endif",
+            "  }",
+        ]
+    lines += [f"  *({at} *)to = value;", "}"]
+    return Function(name, "\n".join(lines), tuple(vectors), ((element, lanes),))
+
+
+STREAM_FENCE = """\
+static inline void stream_fence(void) {
+#ifdef __SSE__
+  __builtin_ia32_sfence();
+#endif
+}"""
+"""What orders streamed stores before whatever tells other threads of them."""
+
+
+def _name(verb: str, element: str, lanes: int, count: int | None, index: str | None, masked: bool) -> str:
+    verb = verb if index is None else {"load": "gather", "store": "scatter"}[verb]
+    parts = [verb, *(["masked"] if masked else []), *([f"first{count}"] if count is not None else [])]
+    return "_".join([*parts, f"{element}x{lanes}", *([index] if index is not None else [])])
+
+
+def _union(element: str, lanes: int) -> str:
+    c_type = c_types.SCALARS[c_types.integer_type(element, lanes) if element == "i1" else element]
+    return f"union {{ {c_types.vector_type(element, lanes)} vector; {c_type} lanes[{lanes}]; }}"
+
+
+def _parameters(lanes: int, index: str | None, masked: bool) -> str:
+    places = "" if index is None else f", {c_types.vector_type(index, lanes)} at"
+    return places + (f", {c_types.vector_type('i1', lanes)} mask" if masked else "")
+
+
+def _unions(lanes: int, index: str | None, masked: bool) -> list[str]:
+    lines = [] if index is None else [f"  {_union(index, lanes)} places = {{at}};"]
+    return lines + ([f"  {_union('i1', lanes)} chosen = {{mask}};"] if masked else [])
+
+
+def _more_vectors(lanes: int, index: str | None, masked: bool) -> list[Vector]:
+    return [*([] if index is None else [(index, lanes)]), *([("i1", lanes)] if masked else [])]
