@@ -7,6 +7,7 @@ from xdsl.passes import ModulePass
 
 # Pass name → the folder that its file lies in and its class. The file's name is the pass's name.
 PASSES: dict[str, tuple[str, str]] = {
+    "choose-cpu-schedule": ("loop", "ChooseCPUSchedulePass"),
     "choose-schedule": ("loop", "ChooseSchedulePass"),
     "convert-loop-to-tile": ("loop", "ConvertLoopToTilePass"),
     "convert-tile-to-cpu-kernel": ("tile", "ConvertTileToCPUKernelPass"),

@@ -110,6 +110,8 @@ FLAGS: Mapping[str, tuple[Flag, ...]] = {
 NAMED_PIPELINES = {
     "uop-to-cuda": "from any stage to what `-t cuda` prints; options such as 'arch=sm_90 after=loop to=tile' and, "
     "for the schedules of kernels, schedule='k = 4 loop * 16 loop','@forward_1: i = 8 block'",
+    "uop-to-c": "from any stage to what `-t c` prints; options such as 'vector-bytes=64 after=loop', and those of "
+    "--uop-to-cuda but arch",
 }
 
 _ALL = {flag.name: flag for flags in FLAGS.values() for flag in flags}

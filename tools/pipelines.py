@@ -1,7 +1,7 @@
 """Named pipelines: `--uop-to-cuda='arch=sm_90'` is short for the text that this file spells out.
 
-`STAGES` is the compiler in one table: the forms of a program from PyTorch to the GPU, and the passes that
-lead from each form to the next. `uop-opt` and `uop` both read it.
+`TARGETS` is the compiler in one table: the forms of a program from PyTorch to the text of each target, and the passes
+that lead from each form to the next. `uop-opt` and `uop` both read it.
 """
 
 from collections.abc import Callable, Sequence
@@ -37,20 +37,25 @@ class CompileOptions:
     """Options of the pipelines that compile.
 
     arch:     the GPU architecture to compile for
+    vector_bytes: bytes of the vectors of the CPU to compile for
     schedule: what the user decides of the kernels' schedules, as choose-schedule takes it
     after:    the form that the input has: only the passes after this stage are run ('' runs all)
     to:       the stage to stop at ('' runs all)
     """
 
     arch: str = "sm_90"
+    vector_bytes: int = 32
     schedule: tuple[str, ...] = ()
     after: str = ""
     to: str = ""
 
 
+_UOP = Stage("uop", (Step("convert-torch-to-uop"), Step("uop-simplify")))
+_LOOP = Stage("loop", (Step("convert-uop-to-loop"),))
+
 STAGES: tuple[Stage, ...] = (
     Stage("torch"),
-    Stage("uop", (Step("convert-torch-to-uop"), Step("uop-simplify"))),
+    _UOP,
     Stage(
         "partition",
         (
@@ -62,7 +67,7 @@ STAGES: tuple[Stage, ...] = (
         ),
     ),
     Stage("range", (Step("uop-rangeify"), Step("uop-simplify"), Step("uop-approximate"))),
-    Stage("loop", (Step("convert-uop-to-loop"),)),
+    _LOOP,
     Stage(
         "tile",
         (
@@ -86,28 +91,68 @@ STAGES: tuple[Stage, ...] = (
 )
 
 
-def stage_index(name: str) -> int:
-    """The place of the stage in `STAGES`. Raises `ValueError` naming the stages there are."""
-    names = [stage.name for stage in STAGES]
+C_STAGES: tuple[Stage, ...] = (
+    Stage("torch"),
+    _UOP,
+    Stage(
+        "partition",
+        (
+            Step("uop-expand-scatter"),
+            Step("uop-split-reduce"),
+            Step("uop-partition"),
+            Step("uop-plan-buffers"),
+        ),
+    ),
+    Stage("range", (Step("uop-rangeify"), Step("uop-simplify"))),
+    _LOOP,
+    Stage(
+        "tile",
+        (
+            Step("choose-cpu-schedule", ("vector_bytes", "schedule")),
+            Step("convert-loop-to-tile"),
+            Step("tile-drop-masks"),
+            Step("uop-simplify"),
+        ),
+    ),
+    Stage("cpu-kernel", (Step("convert-tile-to-cpu-kernel", ("vector_bytes",)),)),
+)
+"""From PyTorch to CPUs, whose compiler is one of C."""
+
+TARGETS = {"cuda": STAGES, "c": C_STAGES}
+"""Name of the text that a program becomes → its forms on the way there."""
+
+
+def stage_index(name: str, stages: Sequence[Stage] = STAGES) -> int:
+    """The place of the stage in a table. Raises `ValueError` naming the stages there are."""
+    names = [stage.name for stage in stages]
     if name not in names:
         raise ValueError(f"unknown stage '{name}' (the stages are {', '.join(names)})")
     return names.index(name)
 
 
-def stages_between(after: str = "", to: str = "") -> Sequence[Stage]:
+def stages_between(after: str = "", to: str = "", stages: Sequence[Stage] = STAGES) -> Sequence[Stage]:
     """The stages to run on a program in the form `after`, up to and including `to`. Raises `ValueError`."""
-    first = stage_index(after) + 1 if after else 0
-    last = stage_index(to) + 1 if to else len(STAGES)
+    first = stage_index(after, stages) + 1 if after else 0
+    last = stage_index(to, stages) + 1 if to else len(stages)
     if first > last:
         raise ValueError(f"stage '{to}' comes before '{after}', the form that the input has")
-    return STAGES[first:last]
+    return stages[first:last]
+
+
+def _spell(options: CompileOptions, stages: Sequence[Stage]) -> str:
+    steps = [step for stage in stages_between(options.after, options.to, stages) for step in stage.steps]
+    return ",".join(step.spell(options) for step in steps)
 
 
 def uop_to_cuda(options: CompileOptions) -> str:
     """From any stage to `gpu-kernel`, what `-t cuda` prints."""
-    steps = [step for stage in stages_between(options.after, options.to) for step in stage.steps]
-    return ",".join(step.spell(options) for step in steps)
+    return _spell(options, STAGES)
+
+
+def uop_to_c(options: CompileOptions) -> str:
+    """From any stage to `cpu-kernel`, what `-t c` prints."""
+    return _spell(options, C_STAGES)
 
 
 # Name → the pipeline's text for given options.
-NAMED_PIPELINES: dict[str, Callable[[CompileOptions], str]] = {"uop-to-cuda": uop_to_cuda}
+NAMED_PIPELINES: dict[str, Callable[[CompileOptions], str]] = {"uop-to-cuda": uop_to_cuda, "uop-to-c": uop_to_c}

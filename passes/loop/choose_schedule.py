@@ -1,6 +1,6 @@
 """The pass `choose-schedule`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.context import Context
@@ -14,8 +14,9 @@ from ...rewriting.diagnostics import PassError, emit_remark
 from ..tile.tile_drop_masks import TileDropMasksPass
 from ..tile.tile_stage import stage_kernel, staged_arguments
 from .convert_loop_to_tile import ConvertLoopToTilePass
-from .kernel_shape import shape_of_kernel
+from .kernel_shape import KernelShape, shape_of_kernel
 from .schedule_checks import check_schedule
+from .schedule_parts import Choice
 from .schedule_pins import Pin, parse_pins
 from .schedule_rules import choose
 
@@ -46,23 +47,27 @@ class ChooseSchedulePass(ModulePass):
         parse_pins(self.schedule)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        pins = parse_pins(self.schedule)
-        kernels = [kernel for kernel in op.ops if isinstance(kernel, KernelOp)]
-        _check_names(pins, kernels)
-        for kernel in kernels:
-            of_kernel = [pin for pin in pins if pin.kernel == kernel.sym_name.data]
-            if kernel.schedule is not None or kernel.is_tensor_form:
-                for pin in of_kernel:
-                    why = "has a schedule already" if kernel.schedule is not None else "is in tensor form"
-                    emit_remark(kernel, f"@{kernel.sym_name.data} {why}: `{pin}` is not used")
-                continue
-            choice = choose(shape_of_kernel(kernel))
-            kernel.schedule = ScheduleAttr(choice.schedule)
-            said = f"@{kernel.sym_name.data}: {choice.reason}: {choice.schedule}"
-            if own := [pin for pin in pins if pin.kernel is None] + of_kernel:
-                _pin(kernel, own)
-                said += f"; pinned: {', '.join(map(str, own))}: {kernel.schedule.data}"
-            emit_remark(kernel, said)
+        choose_schedules(op, parse_pins(self.schedule), choose)
+
+
+def choose_schedules(module: ModuleOp, pins: Sequence[Pin], rule: Callable[[KernelShape], Choice]) -> None:
+    """Write the schedule that `rule` chooses on each kernel in loop form that has none, and what is pinned over it."""
+    kernels = [kernel for kernel in module.ops if isinstance(kernel, KernelOp)]
+    _check_names(pins, kernels)
+    for kernel in kernels:
+        of_kernel = [pin for pin in pins if pin.kernel == kernel.sym_name.data]
+        if kernel.schedule is not None or kernel.is_tensor_form:
+            for pin in of_kernel:
+                why = "has a schedule already" if kernel.schedule is not None else "is in tensor form"
+                emit_remark(kernel, f"@{kernel.sym_name.data} {why}: `{pin}` is not used")
+            continue
+        choice = rule(shape_of_kernel(kernel))
+        kernel.schedule = ScheduleAttr(choice.schedule)
+        said = f"@{kernel.sym_name.data}: {choice.reason}: {choice.schedule}"
+        if own := [pin for pin in pins if pin.kernel is None] + of_kernel:
+            _pin(kernel, own)
+            said += f"; pinned: {', '.join(map(str, own))}: {kernel.schedule.data}"
+        emit_remark(kernel, said)
 
 
 def _check_names(pins: Sequence[Pin], kernels: Sequence[KernelOp]) -> None:

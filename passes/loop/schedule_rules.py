@@ -62,7 +62,7 @@ def choose(shape: KernelShape) -> Choice:
         return Choice(plain.schedule, f"{plain.reason}; without matrix instructions: {choice}")
     if _walks_windows(shape):
         return _window_reduction(shape)
-    contiguous = _contiguous_axis(shape)
+    contiguous = contiguous_axis(shape)
     if contiguous in shape.reduced or not shape.rows:
         return _row_reduction(shape, contiguous if contiguous in shape.reduced else shape.reduced[-1])
     return _column_reduction(shape, contiguous if contiguous in shape.rows else shape.rows[-1])
@@ -79,7 +79,7 @@ def _vector_width(shape: KernelShape, axis: str) -> int:
     return width if width > 1 and shape.extents[axis] % width == 0 else 1
 
 
-def _contiguous_axis(shape: KernelShape) -> str | None:
+def contiguous_axis(shape: KernelShape) -> str | None:
     """The axis along which most of the data is walked: that of the load over the most elements."""
     candidates = [access for access in shape.loads if access.contiguous_axis is not None]
     candidates.sort(key=lambda access: -prod(shape.extents[axis] for axis in access.axes))
@@ -194,7 +194,7 @@ def _scan(shape: KernelShape) -> Choice:
 
 def _is_contiguous(shape: KernelShape, row: str) -> bool:
     """Whether the data lies along `row`, the innermost axis of all."""
-    walked = _contiguous_axis(shape) or shape.stores[0].contiguous_axis
+    walked = contiguous_axis(shape) or shape.stores[0].contiguous_axis
     return walked == row and list(shape.extents)[-1] == row
 
 

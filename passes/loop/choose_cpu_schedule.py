@@ -1,0 +1,37 @@
+"""The pass `choose-cpu-schedule`."""
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from .choose_schedule import choose_schedules
+from .cpu_schedule_rules import choose_for_cpu
+from .schedule_pins import parse_pins
+
+
+@dataclass(frozen=True)
+class ChooseCPUSchedulePass(ModulePass):
+    """Write a default `#tile.schedule` for a CPU on each kernel in loop form, from its shape and the machine's vectors.
+
+    Block factors are tasks, register factors vectors and how many of them there are side by side, loop factors the
+    steps between. Lanes go along the axis that the data lies along: the innermost of an elementwise kernel, a row or
+    columns of a reduction, the columns, rows or the reduced axis of a product (cpu_product_rule.py).
+    Leaves alone: kernels that have a schedule, and kernels that are not in loop form.
+
+    vector_bytes: bytes of a vector of the machine, 16, 32 or 64.
+    schedule: what the user decides, as choose-schedule takes it.
+    Refused: what cannot be read or carried out.
+    """
+
+    name = "choose-cpu-schedule"
+
+    vector_bytes: int = 16
+    schedule: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        parse_pins(self.schedule)
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        choose_schedules(op, parse_pins(self.schedule), lambda shape: choose_for_cpu(shape, self.vector_bytes))

@@ -1,0 +1,104 @@
+"""The rules behind `choose-cpu-schedule`: one function for each kind of kernel, from its shape and the machine's
+vectors."""
+
+from __future__ import annotations
+
+from math import prod
+
+from ...dialects.axes import AxisKind
+from .cpu_product_rule import cpu_product_schedule
+from .kernel_shape import KernelShape
+from .product_rule import product_axes
+from .schedule_parts import Axes, Choice, ceil_div, factors_of, power_of_two_above, schedule_of
+from .schedule_rules import contiguous_axis
+
+VECTORS = 4
+"""Vectors side by side in a step of a loop: as many chains of dependent operations as hide the latency of one."""
+
+TASK_ELEMENTS = 8192
+"""Elements of a row that one task computes: their operands and results fit the first cache."""
+
+
+def choose_for_cpu(shape: KernelShape, vector_bytes: int) -> Choice:
+    """The default schedule of a kernel for a machine with vectors of so many bytes."""
+    lanes = vector_bytes // max(4, min(8, shape.widest_bytes))
+    if shape.scanned:
+        return _scan(shape, lanes)
+    if not shape.reduced:
+        return _elementwise(shape, lanes)
+    if (axes := product_axes(shape)) is not None:
+        return cpu_product_schedule(shape, *axes, lanes)
+    contiguous = contiguous_axis(shape)
+    if contiguous in shape.reduced or not shape.rows:
+        return _row_reduction(shape, contiguous if contiguous in shape.reduced else shape.reduced[-1], lanes)
+    return _column_reduction(shape, contiguous if contiguous in shape.rows else shape.rows[-1], lanes)
+
+
+def _vectors(extent: int, lanes: int, most: int = VECTORS) -> tuple[int, int]:
+    """(vectors, lanes) of a step along an axis: no more of either than the axis has elements."""
+    lanes = min(lanes, power_of_two_above(extent))
+    return min(most, ceil_div(extent, lanes)), lanes
+
+
+def _elementwise(shape: KernelShape, lanes: int) -> Choice:
+    """Vectors along the innermost axis, a run of it a task."""
+    axes: Axes = {}
+    if not shape.parallel:
+        return Choice(schedule_of(shape, axes), "one element: one task")
+    inner = shape.parallel[-1]
+    extent = max(1, shape.extents[inner])
+    vectors, lanes = _vectors(extent, lanes)
+    steps = ceil_div(min(extent, TASK_ELEMENTS), vectors * lanes)
+    axes[inner] = factors_of(
+        (ceil_div(extent, steps * vectors * lanes), AxisKind.BLOCK),
+        (steps, AxisKind.LOOP),
+        (vectors, AxisKind.REGISTER),
+        (lanes, AxisKind.REGISTER),
+    )
+    return Choice(schedule_of(shape, axes), f"elementwise: {vectors} vectors of {lanes} along {inner} a step")
+
+
+def _row_reduction(shape: KernelShape, row: str, lanes: int) -> Choice:
+    """A row a task: vectors along it, whose lanes are combined at its end."""
+    extent = max(1, shape.extents[row])
+    vectors, lanes = _vectors(extent, lanes)
+    axes: Axes = {
+        row: factors_of(
+            (ceil_div(extent, vectors * lanes), AxisKind.LOOP),
+            (vectors, AxisKind.REGISTER),
+            (lanes, AxisKind.REGISTER),
+        )
+    }
+    return Choice(schedule_of(shape, axes), f"rows of {extent}: {vectors} vectors of {lanes} along {row} a step")
+
+
+def _column_reduction(shape: KernelShape, inner: str, lanes: int) -> Choice:
+    """Columns side by side in vectors, one step of the reduction after the other."""
+    extent = max(1, shape.extents[inner])
+    vectors, lanes = _vectors(extent, lanes)
+    axes: Axes = {
+        inner: factors_of(
+            (ceil_div(extent, vectors * lanes), AxisKind.BLOCK),
+            (vectors, AxisKind.REGISTER),
+            (lanes, AxisKind.REGISTER),
+        )
+    }
+    length = prod(max(1, shape.extents[axis]) for axis in shape.reduced)
+    return Choice(schedule_of(shape, axes), f"columns of {length}: {vectors} vectors of {lanes} columns a task")
+
+
+def _scan(shape: KernelShape, lanes: int) -> Choice:
+    """One step after the other along the scanned axis; vectors along another one where the data lies along it."""
+    axes: Axes = {axis: factors_of((max(1, shape.extents[axis]), AxisKind.LOOP)) for axis in shape.scanned}
+    inner = contiguous_axis(shape)
+    walked = ", ".join(shape.scanned)
+    if inner not in shape.rows:
+        return Choice(schedule_of(shape, axes), f"scan along {walked}: a row a task, one element after the other")
+    extent = max(1, shape.extents[inner])
+    vectors, lanes = _vectors(extent, lanes)
+    axes[inner] = factors_of(
+        (ceil_div(extent, vectors * lanes), AxisKind.BLOCK),
+        (vectors, AxisKind.REGISTER),
+        (lanes, AxisKind.REGISTER),
+    )
+    return Choice(schedule_of(shape, axes), f"scan along {walked}: {vectors} vectors of {lanes} along {inner} a task")

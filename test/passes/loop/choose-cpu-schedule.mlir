@@ -1,0 +1,95 @@
+// RUN: uop-opt %s --split-input-file --pass-pipeline 'builtin.module(choose-cpu-schedule{vector_bytes=64})' | filecheck %s
+// RUN: uop-opt %s --split-input-file --pass-pipeline 'builtin.module(choose-cpu-schedule{vector_bytes=32})' | filecheck %s --check-prefix=AVX2
+
+// Vectors along the innermost axis; tasks of 8192 elements.
+
+// CHECK: @elementwise({{.*}}) schedule #tile.schedule<i = 13 block * 128 loop * 4 register * 16 register> {
+// AVX2:  @elementwise({{.*}}) schedule #tile.schedule<i = 13 block * 256 loop * 4 register * 8 register> {
+uop.kernel @elementwise(%out: memref<100000xf32>, %x: memref<100000xf32>) {
+  loop.for %i (i = 100000 parallel) {
+    %0 = uop.load %x[%i] : memref<100000xf32>
+    %1 = uop.exp %0 : f32
+    uop.store %1, %out[%i] : memref<100000xf32>
+  }
+}
+
+// -----
+
+// Rows that lie side by side: vectors along them. Elements of 64 bits: half as many lanes.
+
+// CHECK: @rows({{.*}}) schedule #tile.schedule<i = 64 block, j = 32 loop * 4 register * 8 register> {
+uop.kernel @rows(%out: memref<64xf64>, %x: memref<64x1000xf64>) {
+  loop.for %i (i = 64 parallel) {
+    %1 = loop.reduce %j (j = 1000) max : f64 {
+      %0 = uop.load %x[%i, %j] : memref<64x1000xf64>
+      loop.yield %0 : f64
+    }
+    uop.store %1, %out[%i] : memref<64xf64>
+  }
+}
+
+// -----
+
+// Columns: vectors across them.
+
+// CHECK: @columns({{.*}}) schedule #tile.schedule<i = 2 block * 4 register * 16 register, j = 1000 loop> {
+uop.kernel @columns(%out: memref<100xf32>, %x: memref<1000x100xf32>) {
+  loop.for %i (i = 100 parallel) {
+    %1 = loop.reduce %j (j = 1000) add : f32 {
+      %0 = uop.load %x[%j, %i] : memref<1000x100xf32>
+      loop.yield %0 : f32
+    }
+    uop.store %1, %out[%i] : memref<100xf32>
+  }
+}
+
+// -----
+
+// A product whose columns lie side by side: 8 rows by 2 vectors.
+
+// CHECK: @product({{.*}}) schedule #tile.schedule<i = 16 loop * 8 register, j = 16 block * 2 register * 16 register, k = 256 loop> {
+// AVX2:  @product({{.*}}) schedule #tile.schedule<i = 32 loop * 4 register, j = 32 block * 2 register * 8 register, k = 256 loop> {
+uop.kernel @product(%out: memref<128x512xf32>, %a: memref<128x256xf32>, %b: memref<256x512xf32>) {
+  loop.for %i (i = 128 parallel) {
+    loop.for %j (j = 512 parallel) {
+      %2 = loop.reduce %k (k = 256) add : f32 {
+        %0 = uop.load %a[%i, %k] : memref<128x256xf32>
+        %1 = uop.load %b[%k, %j] : memref<256x512xf32>
+        %p = uop.mul %0, %1 : f32
+        loop.yield %p : f32
+      }
+      uop.store %2, %out[%i, %j] : memref<128x512xf32>
+    }
+  }
+}
+
+// -----
+
+// Both operands lie along the reduced axis: so do the lanes.
+
+// CHECK: @linear({{.*}}) schedule #tile.schedule<i = 32 loop * 4 register, j = {{.*}} block * {{.*}} register, k = 16 loop * 16 register> {
+uop.kernel @linear(%out: memref<128x512xf32>, %a: memref<128x256xf32>, %b: memref<512x256xf32>) {
+  loop.for %i (i = 128 parallel) {
+    loop.for %j (j = 512 parallel) {
+      %2 = loop.reduce %k (k = 256) add : f32 {
+        %0 = uop.load %a[%i, %k] : memref<128x256xf32>
+        %1 = uop.load %b[%j, %k] : memref<512x256xf32>
+        %p = uop.mul %0, %1 : f32
+        loop.yield %p : f32
+      }
+      uop.store %2, %out[%i, %j] : memref<128x512xf32>
+    }
+  }
+}
+
+// -----
+
+// A kernel that has a schedule keeps it.
+
+// CHECK: @chosen({{.*}}) schedule #tile.schedule<i = 64 loop> {
+uop.kernel @chosen(%out: memref<64xf32>, %x: memref<64xf32>) schedule #tile.schedule<i = 64 loop> {
+  loop.for %i (i = 64 parallel) {
+    %0 = uop.load %x[%i] : memref<64xf32>
+    uop.store %0, %out[%i] : memref<64xf32>
+  }
+}
