@@ -8,6 +8,11 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from ..dialects.gpu_kernel import ARCHITECTURES, DEFAULT_ARCHITECTURE
+from .cuda.gpus import all_gpus
+from .cuda.graphs import GraphedProgram
+from .cuda.images import number_of
+from .cuda.program import CudaProgram
 from .interpret.program import interpret_program
 from .program import Program
 from .tensors import from_array, from_interpreted, to_array, to_interpreted
@@ -28,13 +33,19 @@ class Device:
 
     stage:   the form that it executes, a name of the pipeline's table of stages
     summary: what it is, for people
-    load:    makes a program in that form ready to run
+    load:    makes a program in that form ready to run. Raises what the device has to say where it is not there
+    memory:  the type of PyTorch's device that tensors lie on
+    arch:    the architecture to compile for where the user names none
+    replay:  makes a loaded program one that is recorded once and replayed; None where there is no such thing
     """
 
     name: str
     stage: str
     summary: str
     load: Callable[[ImportedFunction], Executable]
+    memory: str = "cpu"
+    arch: Callable[[], str] = lambda: DEFAULT_ARCHITECTURE
+    replay: Callable[[Executable], Executable] | None = None
 
 
 def _interpreter(function: ImportedFunction) -> Executable:
@@ -58,11 +69,32 @@ def _simulator(function: ImportedFunction) -> Executable:
     return run
 
 
+def _gpu(function: ImportedFunction) -> CudaProgram:
+    gpus = all_gpus()
+    program = Program(function.module, function.name)
+    texts = {name: kernel.text for name, kernel in program.kernels.items()}
+    cubins = {name: kernel.cubin for name, kernel in program.kernels.items()}
+    return CudaProgram(program.plan, texts, gpus, cubins=cubins)
+
+
+def _arch_of_gpu() -> str:
+    """The newest architecture that kernels are written for and that PyTorch's current GPU executes."""
+    gpus = all_gpus()
+    newest = number_of(gpus.open(gpus.torch.current()).arch)
+    return max((arch for arch in ARCHITECTURES if number_of(arch) <= newest), key=number_of)
+
+
+def _graph(program: Executable) -> GraphedProgram:
+    assert isinstance(program, CudaProgram)
+    return GraphedProgram(program)
+
+
 DEVICES: Mapping[str, Device] = {
     device.name: device
     for device in (
         Device("interpret", "uop", "the tensor form, operation by operation in numpy: slow", _interpreter),
         Device("sim", "gpu-kernel", "the CUDA text in the simulator, races checked: very slow", _simulator),
+        Device("cuda", "gpu-kernel", "the kernels on an NVIDIA GPU, by pycuda", _gpu, "cuda", _arch_of_gpu, _graph),
     )
 }
 """By the name that `device` takes."""

@@ -10,19 +10,22 @@ from __future__ import annotations
 
 import ctypes
 import weakref
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any, TypeVar
 
 import numpy as np
+import pytest
 import torch
 
+from uop.runtime import devices
 from uop.runtime.artifact.plan import Plan
 from uop.runtime.cubin import kernel_resources
 from uop.runtime.cuda.driver import Stream
 from uop.runtime.cuda.gpus import Gpus
+from uop.runtime.cuda.program import CudaProgram
 from uop.runtime.nvrtc import Resources, compile_cuda
 from uop.runtime.program import Program
 from uop.runtime.simulator import simulate
@@ -102,7 +105,7 @@ class Machine:
         if name in self.failures:
             raise self.failures[name]
 
-    def learn(self, plan: Plan, texts: dict[str, str]) -> None:
+    def learn(self, plan: Plan, texts: Mapping[str, str]) -> None:
         """Kernels that a program may load."""
         for launch in plan.launches:
             sizes = tuple(plan.values[place].byte_count for place in launch.buffers)
@@ -484,6 +487,21 @@ class StandIn:
     def learn(self, program: Program) -> None:
         """The kernels of a program may be loaded."""
         self.machine.learn(program.plan, {name: kernel.text for name, kernel in program.kernels.items()})
+
+    def install(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Device `cuda` is this one, and takes tensors of the CPU."""
+        stand_in = self
+
+        class Learned(CudaProgram):
+            def __init__(self, plan: Plan, texts: Mapping[str, str], *args: Any, **options: Any) -> None:
+                stand_in.machine.learn(plan, texts)
+                super().__init__(plan, texts, *args, **options)
+
+        self.machine.all_tensors = True
+        monkeypatch.setattr(devices, "all_gpus", lambda: stand_in.gpus)
+        monkeypatch.setattr(devices, "CudaProgram", Learned)
+        cuda = replace(devices.DEVICES["cuda"], memory="cpu")
+        monkeypatch.setitem(devices.DEVICES, "cuda", cuda)  # pyright: ignore[reportArgumentType]  # it is a dict
 
     @property
     def calls(self) -> list[str]:

@@ -8,7 +8,7 @@ compile stays with PyTorch, and one warning lists it.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -19,10 +19,11 @@ from ...frontends.aot_tracing import Signature, is_symbolic, recompile_limit, si
 from ...frontends.errors import FrontendError, Problem, UnsupportedProgramError
 from ...frontends.graph_segments import Run, Segment, SegmentedGraph, split
 from ...frontends.source_locations import users_line
-from ...frontends.torch_internals import without_fake_tensors
+from ...frontends.torch_internals import node_outputs, without_fake_tensors
 from ...passes.torch.convert_torch_to_uop import CannotLower
 from ...rewriting.diagnostics import PassError
 from ...rewriting.locations import source_lines
+from ...runtime.devices import DEVICES
 from ..compilation import CompilerCrash
 from ..faults.interpret_each import WrongResultError
 from .options import OptionError, Options
@@ -69,14 +70,29 @@ uop.reset = _told.clear  # pyright: ignore[reportFunctionMemberAccess]  # PyTorc
 def _compile(module: fx.GraphModule, inputs: Sequence[Any], options: Options) -> Callable[..., Any]:
     compiler = _GraphCompiler(options)
     compiler.graph_break(module)
-    devices = {str(value.device) for value in inputs if isinstance(value, torch.Tensor)} - {"cpu"}
-    if devices:
-        told = ", ".join(sorted(devices))
-        reason = f"uop has no launcher for a GPU yet; `.cpu()` takes the model to device {options.device!r}"
-        compiler.problems.append(Problem("", f"tensors on {told}", reason))
-    compiled = module if devices else trace(module, inputs, compiler.forward, compiler.backward)
+    elsewhere = _elsewhere(inputs, options)
+    if elsewhere:
+        compiler.problems.append(_misplaced("", elsewhere, options))
+    compiled = module if elsewhere else trace(module, inputs, compiler.forward, compiler.backward)
     compiler.tell()
     return compiled
+
+
+def _elsewhere(inputs: Iterable[object], options: Options) -> list[str]:
+    """Where tensors lie that the device does not take. Those of no dimensions may lie on the CPU, as in PyTorch."""
+    tensors = [value for value in inputs if isinstance(value, torch.Tensor)]
+    memory = DEVICES[options.device].memory
+    found = [each.device for each in tensors if each.device.type not in (memory, *(("cpu",) if not each.dim() else ()))]
+    return sorted(set(map(str, found)))
+
+
+def _misplaced(location: str, places: Sequence[str], options: Options) -> Problem:
+    memory = DEVICES[options.device].memory
+    types = {place.partition(":")[0] for place in places}
+    fitting = ", ".join(repr(name) for name, device in DEVICES.items() if types == {device.memory})
+    advice = f", or choose device {fitting}" if fitting else ""
+    reason = f"device {options.device!r} takes tensors on {memory}: move the model there, `.to({memory!r})`{advice}"
+    return Problem(location, f"tensors on {', '.join(places)}", reason)
 
 
 class _GraphCompiler:
@@ -152,6 +168,9 @@ class _GraphCompiler:
         graph = import_graph(module, name)
         if not graph.computes:
             return _eager(module)
+        memory = DEVICES[self.options.device].memory
+        if elsewhere := {str(value.device) for value in _results(module) if value.device.type != memory}:
+            raise UnsupportedProgramError([_misplaced("", sorted(elsewhere), self.options)])
         with without_fake_tensors():  # PyTorch compiles under them, and `check` computes
             execute = load(graph, self.options)
         return lambda inputs: graph.call(execute, inputs)
@@ -183,6 +202,13 @@ class _Specialized:
         compiler.problems.append(Problem("", "a graph with new sizes", reason))
         compiler.tell()
         return self.module
+
+
+def _results(module: fx.GraphModule) -> list[torch.Tensor]:
+    """What a graph gives, as PyTorch traced it."""
+    (end,) = module.graph.find_nodes(op="output")
+    values = (value for node in end.all_input_nodes for value in node_outputs(node))
+    return [value for value in values if isinstance(value, torch.Tensor)]
 
 
 def _eager(module: fx.GraphModule) -> Run:

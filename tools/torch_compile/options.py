@@ -22,10 +22,11 @@ class OptionError(ValueError):
 class Options:
     """How to compile and run.
 
-    arch:     the GPU architecture to compile for
+    arch:     the GPU architecture to compile for, by default the device's
     target:   what the last stage is printed as
     device:   what runs the programs, a name of `runtime.devices.DEVICES`
     schedule: kernel → the text of its `#tile.schedule<…>`, in the place of the one that would be chosen
+    cuda_graph: put all launches of a program on the GPU at once, as a graph that is recorded at its first run
     check:    "each" runs a program after each pass, on random inputs, and raises an error after the first that changes
       what it computes
     fullgraph_strict: what would be left to eager PyTorch is an error
@@ -35,12 +36,13 @@ class Options:
     target: str = "cuda"
     device: str = "interpret"
     schedule: tuple[tuple[str, str], ...] = ()
+    cuda_graph: bool = False
     check: str | None = None
     fullgraph_strict: bool = False
 
     @staticmethod
     def of(given: Mapping[str, Any]) -> Options:
-        """The options that a user gives by name. Raises `OptionError`."""
+        """The options that a user gives by name. Raises `OptionError`, and `GpuError` for a GPU that is not there."""
         names = [field.name for field in fields(Options)]
         for name in given:
             if name not in names:
@@ -54,6 +56,12 @@ class Options:
                 raise OptionError(f"option {name!r} is one of {told}, not {values[name]!r}")
         if "schedule" in values:
             values["schedule"] = _schedules(values["schedule"])
+        device = DEVICES[values.setdefault("device", Options.device)]
+        if values.get("cuda_graph") and device.replay is None:
+            able = ", ".join(repr(name) for name, other in DEVICES.items() if other.replay is not None)
+            raise OptionError(f"option 'cuda_graph' takes device {able}, not {device.name!r}")
+        if "arch" not in values:
+            values["arch"] = device.arch()
         return Options(**values)
 
 
@@ -61,6 +69,7 @@ _CHOICES: Mapping[str, Collection[object]] = {
     "arch": ARCHITECTURES,
     "target": TARGETS,
     "device": tuple(DEVICES),
+    "cuda_graph": (False, True),
     "check": (*CHECKS, None),
     "fullgraph_strict": (False, True),
 }

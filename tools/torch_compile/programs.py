@@ -42,6 +42,8 @@ def load(function: ImportedFunction, options: Options) -> Executable:
             return _programs[key]
     device = DEVICES[options.device]
     executable = device.load(_in_form(function, device.stage, options))
+    if options.cuda_graph and device.replay is not None:
+        executable = device.replay(executable)
     with _lock:
         _programs[key] = executable
         while len(_programs) > KEPT_PROGRAMS:
