@@ -10,14 +10,13 @@ from xdsl.dialects.builtin import ModuleOp
 from ..dialects import gpu_kernel
 from ..targets.cuda import CudaLine, gpu_kernels, kernel_lines, kernel_name
 from .artifact.arrays import Array, PoisonedMemory, fit_inputs
+from .artifact.artifact import Artifact
 from .artifact.plan import Kernel, Launch, Plan
 from .artifact.simulated import simulate_launch
 from .artifact.walk import walk
 from .nvrtc import CompileError, Resources, compile_cuda
 from .planning import find_function, plan_of
 from .simulator import Counters
-
-TARGET = "cuda"
 
 
 @dataclass(frozen=True)
@@ -91,15 +90,21 @@ def compile_kernel(kernel: gpu_kernel.KernelOp) -> CompiledKernel:
     return CompiledKernel(kernel, lines, ptx, binary.cubin, binary.resources[name])
 
 
+CUDA, PTX, CUBIN = "cuda", "ptx", "cubin"
+_SUFFIXES = {CUDA: "cu", PTX: "ptx", CUBIN: "cubin"}
+
+
 def _planned(compiled: CompiledKernel, sources: dict[str, int]) -> Kernel:
     """The kernel as plans have it. sources: place of each of the user's lines, to which new ones are added"""
+    entry = kernel_name(compiled.kernel)
+    files = {kind: f"kernels/{entry}.{suffix}" for kind, suffix in _SUFFIXES.items()}
     runs: list[tuple[int, tuple[int, ...]]] = []
     last: tuple[str, ...] = ()
     for number, line in enumerate(compiled.lines, 1):
         if line.sources != last:
             last = line.sources
             runs.append((number, tuple(sources.setdefault(source, len(sources)) for source in last)))
-    return Kernel(kernel_name(compiled.kernel), compiled.kernel.grid_shape, compiled.kernel.threads, {}, tuple(runs))
+    return Kernel(entry, compiled.kernel.grid_shape, compiled.kernel.threads, files, tuple(runs))
 
 
 class Program:
@@ -113,7 +118,16 @@ class Program:
         kernels = {name: _planned(compiled, sources) for name, compiled in self.kernels.items()}
         arch = next((compiled.kernel.arch.data for compiled in self.kernels.values()), "")
         function = find_function(module, name)
-        self.plan: Plan = plan_of(function, kernels, target=TARGET, arch=arch, sources=tuple(sources))
+        self.plan: Plan = plan_of(function, kernels, target=CUDA, arch=arch, sources=tuple(sources))
+
+    def artifact(self) -> Artifact:
+        """The program as data: its plan, and of each kernel the CUDA text, without comments, the PTX and the cubin."""
+        files: dict[str, bytes] = {}
+        for name, kernel in self.plan.kernels.items():
+            compiled = self.kernels[name]
+            data = {CUDA: compiled.text.encode(), PTX: compiled.ptx.encode(), CUBIN: compiled.cubin}
+            files.update({kernel.files[kind]: data[kind] for kind in _SUFFIXES})
+        return Artifact(self.plan, files)
 
     def run(
         self,

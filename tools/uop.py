@@ -49,7 +49,15 @@ def make_parser() -> argparse.ArgumentParser:
         help="print or write any stage of the compilation; needs no GPU, allocates no tensors",
     )
     compile_.add_argument("--ir", choices=STAGES, help="the stage to print (default: cuda, unless -o is given)")
-    compile_.add_argument("-o", dest="directory", metavar="DIR", help="write every stage to a file in DIR")
+    compile_.add_argument(
+        "-o",
+        dest="directory",
+        metavar="DIR",
+        help="write every stage to a file in DIR, and what `uop exec DIR` runs: plan, kernels, manifest",
+    )
+    compile_.add_argument(
+        "--weights", action="store_true", help="with -o: also write the values of parameters and buffers"
+    )
     compile_.add_argument("--no-locations", action="store_true", help="leave source locations out of the IR")
 
     run = commands.add_parser(
@@ -73,6 +81,14 @@ def make_parser() -> argparse.ArgumentParser:
         metavar="DIR",
         help="where a failing run leaves what it takes to repeat it (default: a new folder uop-run-failure)",
     )
+
+    exec_ = commands.add_parser("exec", help="run what `uop compile … -o DIR` wrote, without the compiler")
+    exec_.add_argument("directory", metavar="DIR", help="the artifact")
+    exec_.add_argument("--inputs", metavar="FILE", help="inputs by name, .npz or .safetensors; the others are random")
+    exec_.add_argument("--weights", metavar="FILE", help="parameters and buffers by name, .safetensors")
+    exec_.add_argument("--seed", type=int, default=0, help="seed of what is random (default: %(default)s)")
+    exec_.add_argument("--device", metavar="NAME", help="what it runs on (default: the fastest that is there)")
+    exec_.add_argument("--save", metavar="FILE", help="write the results, .npz or .safetensors")
 
     rules = commands.add_parser("rules", help="list the rewrite rules, or prove them")
     rules.add_argument("names", nargs="*", metavar="NAME", help="only rules whose family or name contains one of these")
@@ -169,8 +185,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return check_command(options)
 
         return guarded(check)
+    if options.command == "exec":
+
+        def exec_() -> int:
+            from .exec_command import execute
+
+            return execute(options)
+
+        return guarded(exec_)
     if (options.source is None) == (options.code is None):
         parser.error("give one program: -c CODE, or FILE:FUNCTION")
+    if options.command == "compile" and options.weights and not options.directory:
+        parser.error("--weights go where the artifact goes: give -o too")
     if options.command == "run" and options.json and not options.profile:
         parser.error("--json prints the profile: give --profile too")
 

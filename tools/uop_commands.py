@@ -14,8 +14,10 @@ from ..frontends.errors import FrontendError
 from ..rewriting.diagnostics import PassError, collect_remarks
 from ..runtime.nvrtc import CompileError, NvrtcNotFoundError
 from ..runtime.profile import profile_launch
+from ..runtime.program import Program
 from ..runtime.simulator import SimulationError, UnsupportedPtxError
 from ..runtime.tensors import to_interpreted
+from .artifacts import write_artifact
 from .compilation import CUDA, FILE_NAMES, CompilerCrash, compile_stages, stage_text
 from .diagnostics import Diagnostic, DiagnosticError, describe
 from .execution import run_captured
@@ -80,7 +82,7 @@ def _compile_options(options: argparse.Namespace) -> CompileOptions:
 
 
 def compile_command(captured: Captured, options: argparse.Namespace) -> int:
-    """Print a stage, or write all of them to files."""
+    """Print a stage, or write all of them to files, and what `uop exec` runs."""
     wanted = options.ir or (None if options.directory else CUDA)
     directory = Path(options.directory) if options.directory else None
     texts: dict[str, str] = {}
@@ -95,7 +97,15 @@ def compile_command(captured: Captured, options: argparse.Namespace) -> int:
         directory.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
             (directory / FILE_NAMES[name]).write_text(text)
-        print("\n".join(str(directory / FILE_NAMES[name]) for name in texts), file=sys.stderr if wanted else sys.stdout)
+        written = [directory / FILE_NAMES[name] for name in texts]
+        try:
+            artifact = Program(captured.imported().module).artifact()
+            written += write_artifact(directory, captured, artifact, parameters=options.weights)
+        except NvrtcNotFoundError as error:
+            print(
+                f"uop: note: {directory} has the stages only, which `uop exec` does not run: {error}", file=sys.stderr
+            )
+        print("\n".join(map(str, written)), file=sys.stderr if wanted else sys.stdout)
     if wanted is not None:
         sys.stdout.write(texts[wanted])
     return 0

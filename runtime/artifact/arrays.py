@@ -36,7 +36,7 @@ def fit_inputs(plan: Plan, arrays: Sequence[Array]) -> list[Array]:
         value = plan.values[place]
         if array.shape != value.shape or array.dtype != STORAGE_DTYPES[value.dtype]:
             raise ValueError(f"argument {value} is given an array of {array.dtype} of shape {array.shape}")
-    return [np.ascontiguousarray(array) for array in arrays]
+    return [np.asarray(array, order="C") for array in arrays]
 
 
 class PoisonedMemory:

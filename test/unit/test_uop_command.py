@@ -75,7 +75,8 @@ def test_compile_prints_each_stage(stage: str, text: str, capsys: pytest.Capture
 def test_compile_writes_every_stage(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compile", model, "-o", "stages", "--arch", "sm_80"]) == 0
     names = ["torch.mlir", "uop.mlir", "partition.mlir", "range.mlir", "loop.mlir", "tile.mlir", "gpu_kernel.mlir"]
-    assert capsys.readouterr().out.split() == [f"stages/{name}" for name in (*names, "kernels.cu")]
+    artifact = ["manifest.json", "plan.json", *(f"kernels/forward_0.{kind}" for kind in ("cu", "ptx", "cubin"))]
+    assert capsys.readouterr().out.split() == [f"stages/{name}" for name in (*names, "kernels.cu", *artifact)]
     assert 'arch "sm_80"' in (tmp_path / "stages" / "gpu_kernel.mlir").read_text()
     cuda = (tmp_path / "stages" / "kernels.cu").read_text()
     assert "// model.py:7" in cuda
