@@ -6,13 +6,13 @@ from ..rewriting.rules import Rules
 from .gpu_kernel.gpu_kernel_strength_reduce import STRENGTH
 from .tile.tile_drop_masks import DROPPED
 from .uop.rules import FAMILIES
-from .uop.rules.approximations import APPROXIMATIONS
 from .uop.rules.fast_math import FAST_MATH
+from .uop.uop_approximate import APPROXIMATE
 
 RULE_FAMILIES: dict[str, Rules] = {
     **FAMILIES,
     "fast math": FAST_MATH,
-    "uop-approximate": APPROXIMATIONS,
+    "uop-approximate": APPROXIMATE,
     "tile-drop-masks": DROPPED,
     "gpu-kernel-strength-reduce": STRENGTH,
 }

@@ -1,5 +1,7 @@
-"""The error bounds that passes/uop/rules/approximations.py states, measured against float64; and NaN and infinities."""
+"""The error bounds that approximations.py and error_function.py in passes/uop/rules state, measured against float64;
+and NaN and infinities."""
 
+from math import erfc
 from typing import Any
 
 import numpy as np
@@ -7,6 +9,7 @@ import pytest
 
 from uop.frontends.capture import capture_expression
 from uop.passes.uop.rules.approximations import LOG2_E
+from uop.passes.uop.rules.error_function import COEFFICIENTS
 from uop.tools.execution import run_captured
 from uop.tools.pipelines import CompileOptions
 
@@ -69,6 +72,25 @@ def test_reciprocal_of_a_sum() -> None:
     assert np.all(error <= 1.5 * np.spacing(exact.astype(np.float32)))
 
 
+def check_error_function(u: Array) -> None:
+    """1 − erf u as a power of 2, for u ≥ 0."""
+    exact = np.array([erfc(float(x)) for x in u])
+    exponent = np.full_like(u, COEFFICIENTS[0])
+    with np.errstate(over="ignore"):
+        for coefficient in COEFFICIENTS[1:]:
+            exponent = (exponent.astype(np.float64) * u + np.float32(coefficient)).astype(np.float32)
+        exponent = exponent * u
+    power = np.exp2(exponent.astype(np.float64))
+    error = np.abs(power - exact)
+    assert error.max() < 4.5e-8
+    seen = exact > 1e-6
+    assert (error[seen] / exact[seen]).max() < 6e-6
+
+
+def test_error_function() -> None:
+    check_error_function(np.append(floats(1 << 13), np.linspace(0, 5, 50_000, dtype=np.float32)))
+
+
 LOGITS = "[1, -inf, 2, 0], [-inf, -inf, -inf, -inf], [inf, 1, 2, 3], [nan, 1, 2, 3], [200, -200, 0, 88]"
 NUMBERS = "inf, -inf, nan, 0, -0.0, 88, -88, 90, -90, 110, -110, 3e38, -3e38, 1e-40"
 
@@ -79,6 +101,7 @@ NUMBERS = "inf, -inf, nan, 0, -0.0, 88, -88, 90, -90, 110, -110, 3e38, -3e38, 1e
         f"torch.softmax(torch.tensor([{LOGITS}], dtype=torch.float32), -1)",
         f"torch.sigmoid(torch.tensor([{NUMBERS}], dtype=torch.float32))",
         f"F.silu(torch.tensor([{NUMBERS}], dtype=torch.float32))",
+        f"1 + torch.erf(torch.tensor([{NUMBERS}], dtype=torch.float32))",
     ],
 )
 def test_nan_infinities_and_extremes(code: str) -> None:

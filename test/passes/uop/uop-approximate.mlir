@@ -81,3 +81,42 @@ uop.kernel @others(%out: memref<4x100xf32>, %sums: memref<4xf32>, %wide: memref<
   %12 = uop.div %2, %6 : f32
   uop.store %12, %sums[%i] : memref<4xf32>
 }
+
+// -----
+
+// 1 + erf x: one power of 2, of a polynomial.
+// CHECK-LABEL: uop.kernel @gelu
+// CHECK:         %[[X:.*]] = uop.load %x[%i] : memref<100xf32>
+// CHECK:         %[[SIZE:.*]] = uop.abs %[[X]] : f32
+// CHECK-COUNT-9: uop.add
+// CHECK:         %[[EXPONENT:.*]] = uop.mul %{{.*}}, %[[SIZE]] : f32
+// CHECK-NEXT:    %[[POWER:.*]] = uop.exp2 %[[EXPONENT]] : f32
+// CHECK:         %[[NEGATIVE:.*]] = uop.lt %[[X]], %{{.*}} : f32
+// CHECK:         %[[REST:.*]] = uop.sub %{{.*}}, %[[POWER]] : f32
+// CHECK-NEXT:    uop.where %[[NEGATIVE]], %[[POWER]], %[[REST]] : f32
+// CHECK-NOT:     uop.erf
+uop.kernel @gelu(%out: memref<100xf32>, %x: memref<100xf32>) {
+  %i = uop.range i = 100
+  %0 = uop.load %x[%i] : memref<100xf32>
+  %one = uop.const 1.0 : f32
+  %1 = uop.erf %0 : f32
+  %2 = uop.add %1, %one : f32
+  uop.store %2, %out[%i] : memref<100xf32>
+}
+
+// -----
+
+// erf by itself, and that of f64, stay.
+// CHECK-LABEL: uop.kernel @error_functions
+// CHECK-COUNT-2: uop.erf
+uop.kernel @error_functions(%out: memref<100xf32>, %wide: memref<100xf64>, %x: memref<100xf32>, %y: memref<100xf64>) {
+  %i = uop.range i = 100
+  %0 = uop.load %x[%i] : memref<100xf32>
+  %1 = uop.erf %0 : f32
+  uop.store %1, %out[%i] : memref<100xf32>
+  %one = uop.const 1.0 : f64
+  %2 = uop.load %y[%i] : memref<100xf64>
+  %3 = uop.erf %2 : f64
+  %4 = uop.add %3, %one : f64
+  uop.store %4, %wide[%i] : memref<100xf64>
+}
