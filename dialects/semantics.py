@@ -21,7 +21,7 @@ from . import smt
 from .smt import SmtMeaning
 from .types import FLOAT_TYPES, integer_bounds, is_bool, is_float, is_integer, type_name
 
-Domain = Literal["any", "float", "number", "integer", "bits"]
+Domain = Literal["any", "float", "f32", "number", "integer", "bits"]
 """Which element types an op takes: `number` is floats, integers and index; `integer` has index; `bits` adds bool to
 it."""
 
@@ -59,6 +59,8 @@ class Semantics:
         match self.domain:
             case "float":
                 return is_float(element)
+            case "f32":
+                return type_name(element) == "f32"
             case "number":
                 return is_float(element) or is_integer(element)
             case "integer":
@@ -198,6 +200,11 @@ def _shift_right(np: Any, x: Any, y: Any) -> Any:
     inside = (y >= 0) & (y < bits)
     beyond = np.zeros_like(x) if np.asarray(x).dtype.kind == "u" else np.right_shift(x, bits - 1)
     return np.where(inside, np.right_shift(x, np.where(inside, y, 0)), beyond).astype(np.asarray(x).dtype)
+
+
+def _to_tf32(np: Any, x: Any) -> Any:
+    bits = np.ascontiguousarray(x, np.float32).view(np.uint32) & np.uint32(0xFFFFE000)
+    return bits.view(np.float32).reshape(np.shape(x))
 
 
 def _negate(np: Any, x: Any) -> Any:
@@ -406,6 +413,15 @@ def _rows() -> list[Semantics]:
         float_unary("ceil", "least whole number not below x", lambda np, x: np.ceil(x)),
         float_unary("round", "nearest whole number, ties to even", _float_round, "rint"),
         float_unary("trunc", "whole part", lambda np, x: np.trunc(x)),
+        # What tensor cores make of the operands of a product in TF32, so that nothing is left to do for them.
+        Semantics(
+            "to_tf32",
+            1,
+            "f32",
+            "x with the 10 bits behind the point that TF32 has: the 13 others are 0",
+            _to_tf32,
+            {"f32": "__uint_as_float(__float_as_uint({0}) & 0xffffe000u)"},
+        ),
         Semantics(
             "not",
             1,

@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import (
     UnitAttr,
 )
 from xdsl.ir import Attribute, Dialect
-from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def, var_operand_def, var_result_def
+from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, prop_def, var_operand_def, var_result_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
@@ -32,6 +32,8 @@ class AtenOp(IRDLOperation):
     arguments: its other arguments by schema name. In the place of a tensor argument that is a Python scalar stands the
       scalar; in the place of a list of tensors, their number, or, where some may be absent, which of them are there;
       in the place of an absent tensor in front of another, a unit.
+    allow_tf32: whether a product of f32 may be computed from operands in TF32: PyTorch's setting for GPUs when it was
+      captured.
     results: its tensors; None, which a backward op gives for a gradient that is not asked for, is left out.
     """
 
@@ -39,6 +41,7 @@ class AtenOp(IRDLOperation):
 
     overload = prop_def(StringAttr)
     arguments = prop_def(DictionaryAttr)
+    allow_tf32 = opt_prop_def(UnitAttr)
     tensors = var_operand_def(TensorType.constr())
     outputs = var_result_def(TensorType.constr())
 
@@ -61,7 +64,12 @@ class AtenOp(IRDLOperation):
         overload = StringAttr(parser.parse_str_literal())
         position = parser.pos
         operands = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_unresolved_operand)
-        arguments = DictionaryAttr(parser.parse_optional_attr_dict())
+        properties: dict[str, Attribute] = {
+            "overload": overload,
+            "arguments": DictionaryAttr(parser.parse_optional_attr_dict()),
+        }
+        if parser.parse_optional_keyword("allow_tf32"):
+            properties["allow_tf32"] = UnitAttr()
         attributes = parse_attributes(parser, keyword=True)
         parser.parse_punctuation(":")
         type = parser.parse_type()
@@ -70,7 +78,7 @@ class AtenOp(IRDLOperation):
         return cls.create(
             operands=parser.resolve_operands(operands, type.inputs.data, position),
             result_types=type.outputs.data,
-            properties={"overload": overload, "arguments": arguments},
+            properties=properties,
             attributes=attributes,
         )
 
@@ -83,6 +91,8 @@ class AtenOp(IRDLOperation):
         if self.arguments.data:
             printer.print_string(" ")
             printer.print_attribute(self.arguments)
+        if self.allow_tf32 is not None:
+            printer.print_string(" allow_tf32")
         print_attributes(printer, self, keyword=True)
         printer.print_string(" : ")
         printer.print_function_type([x.type for x in self.operands], [x.type for x in self.results])

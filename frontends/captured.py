@@ -18,7 +18,7 @@ from .exporting import decompose, export_module, quiet_export
 from .imported import Argument, ArgumentKind, Imported, ResultKind
 from .importer import import_decomposed
 from .reference import run_in_float64
-from .torch_internals import is_inside_derivative, random_state, shares_memory
+from .torch_internals import allows_tf32, is_inside_derivative, random_state, shares_memory
 from .user_errors import user_errors
 
 
@@ -51,6 +51,7 @@ class Captured:
         self._exported: torch.export.ExportedProgram | None = None
         self._core: torch.export.ExportedProgram | None = None
         self._imported: Imported | None = None
+        self._tf32 = False
 
     def exported(self) -> torch.export.ExportedProgram:
         """The program as `torch.export` gives it. Raises `CaptureError` when it cannot be exported."""
@@ -80,6 +81,7 @@ class Captured:
         """The program in the torch dialect. Raises `CaptureError` and `UnsupportedProgramError`."""
         if self._imported is None:
             self._imported = import_decomposed(self._decomposed())
+            self._tf32 = allows_tf32()
         return self._imported
 
     def make_inputs(self, seed: int = 0) -> list[torch.Tensor]:
@@ -121,8 +123,12 @@ class Captured:
         return results
 
     def reference64(self, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-        """The same as `reference`, but computed in float64 throughout, from `inputs` as they are."""
-        return run_in_float64(self._decomposed(), self.imported().arguments, inputs)
+        """The same as `reference`, but computed in float64 throughout, from `inputs` as they are.
+
+        What products multiply is cut to TF32 where that was allowed when the program was imported.
+        """
+        arguments = self.imported().arguments
+        return run_in_float64(self._decomposed(), arguments, inputs, self._tf32)
 
     def _decomposed(self) -> torch.export.ExportedProgram:
         if self._core is None:

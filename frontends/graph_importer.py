@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
     ModuleOp,
     StringAttr,
     UnitAttr,
+    f32,
     f64,
     i1,
     i64,
@@ -25,12 +26,15 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, OpResult, Region, SSAValue
 
 from ..dialects.torch import AtenOp
+from ..dialects.types import element_of
 from ..rewriting.locations import fuse_locations, source_lines
 from .element_types import tensor_type
 from .errors import Problem, UnsupportedError
 from .source_locations import node_location
 from .torch_internals import (
+    PRODUCTS,
     SchemaArgument,
+    allows_tf32,
     node_outputs,
     operator_overload,
     ordered_overload,
@@ -150,6 +154,8 @@ class GraphImporter:
                 "arguments": DictionaryAttr(arguments),
             },
         )
+        if types and element_of(types[0]) == f32 and overload in PRODUCTS and allows_tf32():
+            op.allow_tf32 = UnitAttr()
         op.location = node_location(node.meta)
         self.block.add_op(op)
         self.nodes[op] = node

@@ -12,6 +12,7 @@ from torch.export.graph_signature import ConstantArgument
 from torch.utils._pytree import tree_map
 
 from .imported import Argument
+from .torch_internals import PRODUCTS, in_tf32
 
 ROUNDED = (torch.float16, torch.bfloat16)
 
@@ -19,14 +20,28 @@ ROUNDED = (torch.float16, torch.bfloat16)
 class _InFloat64(torch.fx.Interpreter):
     """Runs a graph of core ATen operations with float64 in the place of every floating type.
 
-    A conversion to a 16-bit type rounds to it, since that is what the program asks for.
+    A conversion to a 16-bit type rounds to it, since that is what the program asks for. So is what products multiply
+    cut to TF32 where that is allowed.
     """
+
+    def __init__(self, module: torch.fx.GraphModule, tf32: bool) -> None:
+        super().__init__(module)
+        self.tf32 = tf32
+        self.result_type: torch.dtype | None = None
+
+    def run_node(self, n: torch.fx.Node) -> Any:
+        self.result_type = getattr(n.meta.get("val"), "dtype", None)
+        return super().run_node(n)
 
     def call_function(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if str(target).startswith("aten._assert"):
             return None
         if target is torch.ops.aten._softmax.default or target is torch.ops.aten._log_softmax.default:
             args = (*args[:2], False)  # half_to_float is refused for float64, and means nothing for it
+        if self.tf32 and self.result_type == torch.float32 and target in PRODUCTS:
+            args = tuple(
+                in_tf32(x.float()).double() if place in PRODUCTS[target] else x for place, x in enumerate(args)
+            )
         dtype = kwargs.get("dtype")
         result = super().call_function(target, tree_map(_widened, args), tree_map(_widened, kwargs))
         if target is torch.ops.aten._to_copy.default and dtype in ROUNDED:
@@ -44,12 +59,13 @@ def _widened(value: Any) -> Any:
 
 
 def run_in_float64(
-    core: torch.export.ExportedProgram, arguments: Sequence[Argument], inputs: Sequence[torch.Tensor]
+    core: torch.export.ExportedProgram, arguments: Sequence[Argument], inputs: Sequence[torch.Tensor], tf32: bool
 ) -> list[torch.Tensor]:
     """The results of the imported function on `inputs`, computed in float64.
 
     core:      the decomposed program that was imported
     arguments: those of the imported function, to which `inputs` are the values
+    tf32:      whether it was imported while PyTorch allowed products of f32 to use TF32
     """
     values: dict[str, Any] = {
         placeholder: _widened(value.clone())
@@ -62,7 +78,7 @@ def run_in_float64(
         elif spec.arg.name not in values:  # a constant that the import folded
             values[spec.arg.name] = _widened(core.constants[spec.target or ""])
     with torch.no_grad():
-        outputs = _InFloat64(core.graph_module).run(
+        outputs = _InFloat64(core.graph_module, tf32).run(
             *(values[spec.arg.name] for spec in core.graph_signature.input_specs)
         )
     return [output for output in outputs if isinstance(output, torch.Tensor)]

@@ -18,6 +18,21 @@ from torch._subclasses.fake_tensor import FakeTensor, unset_fake_temporarily
 from torch.fx.proxy import TracerBase
 from torch.nn.modules.module import register_module_forward_pre_hook
 
+PRODUCTS: Mapping[OpOverload[..., Any], tuple[int, int]] = {
+    torch.ops.aten.mm.default: (0, 1),
+    torch.ops.aten.bmm.default: (0, 1),
+    torch.ops.aten.matmul.default: (0, 1),
+    torch.ops.aten.linear.default: (0, 1),
+    torch.ops.aten.addmm.default: (1, 2),
+    torch.ops.aten.baddbmm.default: (1, 2),
+    torch.ops.aten.addbmm.default: (1, 2),
+}
+"""Products of matrices that take part in PyTorch's setting for TF32, and which of their arguments are multiplied.
+
+Attention may use TF32, too: uop computes it in f32 all the same. So are convolutions, which have a setting of their own
+that allows TF32 unless it is forbidden.
+"""
+
 Conversion = Callable[[torch.Tensor], torch.Tensor]
 
 
@@ -45,6 +60,19 @@ def overload_name(overload: OpOverload[..., Any]) -> str:
     """As the torch dialect writes it: `relu`, `add.Tensor`; `library::name` for an operator that is not ATen's."""
     namespace, _, name = overload.name().partition("::")
     return name if namespace == "aten" else f"{namespace}::{name}"
+
+
+def allows_tf32() -> bool:
+    """Whether PyTorch may compute products of f32 on a GPU in TF32: `torch.set_float32_matmul_precision("high")`, or
+    another of the names that this setting has."""
+    matmul = torch.backends.cuda.matmul
+    precision = getattr(matmul, "fp32_precision", None)  # not before PyTorch 2.9
+    return bool(matmul.allow_tf32) if precision is None else precision == "tf32"
+
+
+def in_tf32(value: torch.Tensor) -> torch.Tensor:
+    """Numbers of f32 as tensor cores take them for TF32, as `uop.to_tf32` does: the last 13 bits are 0."""
+    return (value.view(torch.int32) & -(1 << 13)).view(torch.float32)
 
 
 def schema_arguments(overload: OpOverload[..., Any]) -> Iterator[SchemaArgument]:

@@ -92,7 +92,7 @@ Known = Any
 """A numpy scalar of the value's element type; None when the value is not known."""
 
 _ROUNDED_EXACTLY = frozenset(
-    "neg abs sign reciprocal sqrt floor ceil round trunc not isnan isinf add sub mul div min max and or xor "
+    "neg abs sign reciprocal sqrt floor ceil round trunc to_tf32 not isnan isinf add sub mul div min max and or xor "
     "eq ne lt le gt ge where fma".split()
 )
 

@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
 from ...dialects.torch import AtenOp
+from ...frontends.torch_internals import PRODUCTS, in_tf32
 from .arrays import ExecutionError, NotExecutableError
 
 _NAMED_VALUES = ("ScalarType", "Layout", "MemoryFormat")
@@ -52,6 +53,11 @@ def call(op: AtenOp, operands: Sequence[torch.Tensor]) -> list[torch.Tensor]:
             keywords[argument.name] = _value(given, str(argument.real_type))
         elif "Tensor" in kind and (tensor := next(tensors, None)) is not None:
             keywords[argument.name] = tensor
+    if op.allow_tf32 is not None:
+        for place in PRODUCTS.get(function, ()):
+            name = function._schema.arguments[place].name
+            if keywords[name].dtype == torch.float32:
+                keywords[name] = in_tf32(keywords[name])
     try:
         results = function(**keywords)
     except (RuntimeError, IndexError, ValueError, TypeError) as error:

@@ -21,7 +21,7 @@ from ...dialects.types import bf16, f16, f32, f64, integer_bounds, is_bool, is_f
 Array = np.ndarray[Any, Any]
 
 _EXACT = frozenset(
-    "neg abs sign floor ceil round trunc isnan isinf max min where floordiv floormod truncdiv truncmod".split()
+    "neg abs sign floor ceil round trunc to_tf32 isnan isinf max min where floordiv floormod truncdiv truncmod".split()
 )
 """Ops on floats whose result is never rounded."""
 

@@ -4,7 +4,7 @@
 """The importer: one torch.aten for each operation of the exported graph, and everything about how it is called."""
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +24,16 @@ from xdsl.printer import Printer
 
 from uop.dialects.torch import AtenOp, Torch
 from uop.frontends.argument_names import identifier, readable_name, unique_identifiers
+from uop.frontends.capture import capture_expression
 from uop.frontends.element_types import ELEMENT_TYPES, dtype_of, tensor_type
 from uop.frontends.errors import UnsupportedError, UnsupportedProgramError
 from uop.frontends.exporting import export_module
 from uop.frontends.imported import ArgumentKind, Imported, ResultKind
 from uop.frontends.importer import import_exported, import_program
+from uop.frontends.torch_internals import in_tf32
 from uop.passes.torch.convert_torch_to_uop import CannotLower, ConvertTorchToUopPass
 from uop.rewriting.locations import source_lines
+from uop.runtime.interpret.aten import interpret_torch_function
 from uop.runtime.interpret.program import interpret_program
 
 
@@ -89,6 +92,43 @@ def test_the_first_program_of_the_design() -> None:
         "  }\n"
         "}"
     )
+
+
+@pytest.fixture
+def high_precision() -> Iterator[None]:
+    """PyTorch may use TF32 in products."""
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("high")
+    yield
+    torch.set_float32_matmul_precision(before)
+
+
+@pytest.mark.usefixtures("high_precision")
+def test_products_say_that_tf32_is_allowed() -> None:
+    def forward(x: torch.Tensor, w: torch.Tensor, c: torch.Tensor) -> list[torch.Tensor]:
+        return [x @ w, F.linear(x, w.t(), c), torch.relu(x), x.half() @ w.half(), x.double() @ w.double()]
+
+    imported = import_function(forward, randn(4, 8), randn(8, 4), randn(4))
+    products = [line for line in lines(imported) if "mm" in line]
+    assert [line.endswith(" allow_tf32") for line in products] == [True, True, False, False]
+    assert not any("allow_tf32" in line for line in lines(imported) if line not in products)
+
+
+@pytest.mark.usefixtures("high_precision")
+def test_tf32_is_what_it_is_compared_with() -> None:
+    """The interpreter of the torch dialect and the reference in float64 cut what is multiplied, too."""
+    x, w = randn(16, 64).abs(), randn(64, 16).abs()
+    imported = import_function(lambda x, w: x @ w, x, w)
+    function = imported.module.body.block.first_op
+    assert isinstance(function, FuncOp)
+    (found,) = interpret_torch_function(function, [x, w])
+    exact = in_tf32(x).double() @ in_tf32(w).double()
+    np.testing.assert_allclose(found.numpy(), exact.numpy(), rtol=1e-6)
+    assert ((x.double() @ w.double() - exact) / exact).min() > 2**-11  # a bias: the cut is towards 0
+    captured = capture_expression("torch.randn(16, 64) @ torch.randn(64, 16)")
+    values = captured.make_inputs()
+    (reference,) = captured.reference64(values)
+    np.testing.assert_array_equal(reference, in_tf32(values[0]).double() @ in_tf32(values[1]).double())
 
 
 Q = (2, 2, 8, 4)

@@ -101,7 +101,7 @@ FLOATS = [0.0, 1.0, 0.5, 1.5, 2.5, 3.7, 7.0, 100.0, 1e-3, 1e-30, 3e38, math.inf,
 
 
 def test_every_row_is_checked() -> None:
-    assert {*EXACT, *ROUNDED, "where", "fma"} == set(ALU)
+    assert {*EXACT, *ROUNDED, "where", "fma", "to_tf32"} == set(ALU)
 
 
 def values(element: Attribute) -> torch.Tensor:
@@ -158,6 +158,17 @@ def test_where(type: str) -> None:
     expected = torch.where(condition, x, x.flip(0))
     actual = evaluate(np, ALU["where"], element, [to_numpy(operand) for operand in (condition, x, x.flip(0))])
     np.testing.assert_array_equal(actual, to_numpy(expected))
+
+
+def test_to_tf32() -> None:
+    """Towards 0, to 11 significant bits; infinities and NaN stay."""
+    step = 2.0**-10
+    x = [1 + step, 1 + 1.9 * step, -1 - 1.9 * step, 0.0, -0.0, 2.0**-149, 3.4028234e38, math.inf, -math.inf, math.nan]
+    wanted = [1 + step, 1 + step, -1 - step, 0.0, -0.0, 0.0, 2.0**128 - 2.0**117, math.inf, -math.inf, math.nan]
+    actual = evaluate(np, ALU["to_tf32"], ELEMENT_TYPES["f32"], [np.array(x, np.float32).reshape(2, 5)])
+    np.testing.assert_array_equal(actual.reshape(-1), np.array(wanted, np.float32))
+    assert np.signbit(actual).reshape(-1).tolist() == np.signbit(np.array(wanted)).tolist()
+    assert [type for name, type in CASES if name == "to_tf32"] == ["f32"]
 
 
 def nearest(exact: Fraction, dtype: Any) -> Any:

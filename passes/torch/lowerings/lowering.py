@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from xdsl.dialects.builtin import f32
 from xdsl.ir import Attribute
 
 from ....dialects.monoids import Number, number_attribute
@@ -44,6 +45,11 @@ class Lowering:
     def shape(self) -> tuple[int, ...]:
         """The shape of the first result."""
         return shape_of(self.op.results[0].type)
+
+    def factor(self, x: Tensor) -> Tensor:
+        """An operand of a product of matrices: in TF32 where the call allows it."""
+        x = x.cast(self.compute)
+        return x.alu("to_tf32") if self.op.allow_tf32 is not None and x.element == f32 else x
 
     def full(self, shape: Sequence[int], number: Number, element: Attribute | None = None) -> Tensor:
         """A tensor of one number, of the result's element type unless another is given."""

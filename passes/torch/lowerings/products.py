@@ -1,7 +1,7 @@
 """Products of matrices and vectors, as multiplication and addition over the common axis.
 
 x of M × K and y of K × N become M × 1 × K and 1 × N × K, broadcast to M × N × K, multiplied, and added up over K.
-Floats of 16 bits are multiplied and added up in f32.
+Floats of 16 bits are multiplied and added up in f32. Where TF32 is allowed, f32 is cut to it first.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def product_of_rows(x: Tensor, y: Tensor) -> Tensor:
 
 
 def _product(b: Lowering, x: Tensor, y: Tensor) -> Tensor:
-    return matrix_product(x.cast(b.compute), y.cast(b.compute))
+    return matrix_product(b.factor(x), b.factor(y))
 
 
 @lowering("mm", "bmm")
@@ -78,10 +78,10 @@ def outer(b: Lowering, self: Tensor, vec2: Tensor) -> Tensor:
 @lowering("linear")
 def linear(b: Lowering, input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """`weight` is of out × in."""
-    x = input.cast(b.compute)
+    x = b.factor(input)
     *leading, inner = x.shape
     flat = x.reshape((element_count(leading), inner))
-    result = product_of_rows(flat, weight.cast(b.compute)).reshape(b.shape)
+    result = product_of_rows(flat, b.factor(weight)).reshape(b.shape)
     return result if bias is None else result + bias.cast(b.compute)
 
 

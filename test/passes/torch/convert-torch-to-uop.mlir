@@ -29,6 +29,25 @@ func.func @seed(%x: tensor<16x64xf32>, %bias: tensor<64xf32>, %w: tensor<64x16xf
 
 // -----
 
+// Where TF32 is allowed, what is multiplied is cut to it; what is added is not. Other types have no use for it.
+func.func @tf32(%c: tensor<4x4xf32>, %x: tensor<4x8xf32>, %w: tensor<8x4xf32>) -> tensor<4x4xf32> {
+  %0 = torch.aten "addmm"(%c, %x, %w) allow_tf32 : (tensor<4x4xf32>, tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+  func.return %0 : tensor<4x4xf32>
+}
+// CHECK-LABEL: func.func @tf32(
+// CHECK-NEXT:    %0 = uop.to_tf32 %x : tensor<4x8xf32>
+// CHECK-NEXT:    %1 = uop.to_tf32 %w : tensor<8x4xf32>
+// CHECK-NOT:     to_tf32
+// CHECK:         uop.add %c, %{{.*}} : tensor<4x4xf32>
+func.func @wider(%x: tensor<4x8xf64>, %w: tensor<8x4xf64>) -> tensor<4x4xf64> {
+  %0 = torch.aten "mm"(%x, %w) allow_tf32 : (tensor<4x8xf64>, tensor<8x4xf64>) -> tensor<4x4xf64>
+  func.return %0 : tensor<4x4xf64>
+}
+// CHECK-LABEL: func.func @wider(
+// CHECK-NOT:     to_tf32
+
+// -----
+
 // The greatest element is subtracted, so that nothing overflows.
 func.func @softmax(%x: tensor<4x10xf32>) -> tensor<4x10xf32> {
   %0 = torch.aten "_softmax"(%x) {dim = -1 : i64, half_to_float = false} : (tensor<4x10xf32>) -> tensor<4x10xf32>

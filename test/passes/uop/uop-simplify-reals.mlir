@@ -4,12 +4,11 @@
 
 // div[u, a] >> multiply_by_reciprocal for float u when is_power_of_two
 // CHECK-LABEL: func.func @reals_0
-// CHECK-NEXT:    %0 = uop.const 2.000000e+00 : f32
-// CHECK-NEXT:    %1 = uop.mul %u, %0 : f32
-// CHECK-NEXT:    func.return %1 : f32
+// CHECK-NEXT:    %0 = uop.neg %u : f32
+// CHECK-NEXT:    func.return %0 : f32
 // CHECK-NEXT:  }
 func.func @reals_0(%u: f32) -> f32 {
-  %0 = uop.const 5.000000e-01 : f32
+  %0 = uop.const -1.000000e+00 : f32
   %1 = uop.div %u, %0 : f32
   func.return %1 : f32
 }
@@ -215,131 +214,153 @@ func.func @reals_18(%u: f32) -> f32 {
 
 // floor[v @ cast[n]] >> v for float v and integer n
 // CHECK-LABEL: func.func @reals_19
-// CHECK-NEXT:    %0 = uop.cast %n : index -> f32
-// CHECK-NEXT:    func.return %0 : f32
+// CHECK-NEXT:    %0 = uop.cast %n : index -> f64
+// CHECK-NEXT:    func.return %0 : f64
 // CHECK-NEXT:  }
-func.func @reals_19(%n: index) -> f32 {
-  %0 = uop.cast %n : index -> f32
-  %1 = uop.floor %0 : f32
-  func.return %1 : f32
+func.func @reals_19(%n: index) -> f64 {
+  %0 = uop.cast %n : index -> f64
+  %1 = uop.floor %0 : f64
+  func.return %1 : f64
 }
 
 // ceil[v @ cast[n]] >> v for float v and integer n
 // CHECK-LABEL: func.func @reals_20
-// CHECK-NEXT:    %0 = uop.cast %n : index -> f32
-// CHECK-NEXT:    func.return %0 : f32
+// CHECK-NEXT:    %0 = uop.cast %n : index -> f64
+// CHECK-NEXT:    func.return %0 : f64
 // CHECK-NEXT:  }
-func.func @reals_20(%n: index) -> f32 {
-  %0 = uop.cast %n : index -> f32
-  %1 = uop.ceil %0 : f32
-  func.return %1 : f32
+func.func @reals_20(%n: index) -> f64 {
+  %0 = uop.cast %n : index -> f64
+  %1 = uop.ceil %0 : f64
+  func.return %1 : f64
 }
 
 // round[v @ cast[n]] >> v for float v and integer n
 // CHECK-LABEL: func.func @reals_21
-// CHECK-NEXT:    %0 = uop.cast %n : index -> f32
-// CHECK-NEXT:    func.return %0 : f32
+// CHECK-NEXT:    %0 = uop.cast %n : index -> f64
+// CHECK-NEXT:    func.return %0 : f64
 // CHECK-NEXT:  }
-func.func @reals_21(%n: index) -> f32 {
-  %0 = uop.cast %n : index -> f32
-  %1 = uop.round %0 : f32
-  func.return %1 : f32
+func.func @reals_21(%n: index) -> f64 {
+  %0 = uop.cast %n : index -> f64
+  %1 = uop.round %0 : f64
+  func.return %1 : f64
 }
 
 // trunc[v @ cast[n]] >> v for float v and integer n
 // CHECK-LABEL: func.func @reals_22
-// CHECK-NEXT:    %0 = uop.cast %n : index -> f32
+// CHECK-NEXT:    %0 = uop.cast %n : index -> f64
+// CHECK-NEXT:    func.return %0 : f64
+// CHECK-NEXT:  }
+func.func @reals_22(%n: index) -> f64 {
+  %0 = uop.cast %n : index -> f64
+  %1 = uop.trunc %0 : f64
+  func.return %1 : f64
+}
+
+// to_tf32[v @ cast[u]] >> v for float v, u when has_16_bits
+// CHECK-LABEL: func.func @reals_23
+// CHECK-NEXT:    %0 = uop.cast %u : f16 -> f32
 // CHECK-NEXT:    func.return %0 : f32
 // CHECK-NEXT:  }
-func.func @reals_22(%n: index) -> f32 {
-  %0 = uop.cast %n : index -> f32
-  %1 = uop.trunc %0 : f32
+func.func @reals_23(%u: f16) -> f32 {
+  %0 = uop.cast %u : f16 -> f32
+  %1 = uop.to_tf32 %0 : f32
+  func.return %1 : f32
+}
+
+// to_tf32[v @ to_tf32[u]] >> v for float v, u
+// CHECK-LABEL: func.func @reals_24
+// CHECK-NEXT:    %0 = uop.to_tf32 %u : f32
+// CHECK-NEXT:    func.return %0 : f32
+// CHECK-NEXT:  }
+func.func @reals_24(%u: f32) -> f32 {
+  %0 = uop.to_tf32 %u : f32
+  %1 = uop.to_tf32 %0 : f32
   func.return %1 : f32
 }
 
 // abs[v @ exp[u]] >> v for float v, u
-// CHECK-LABEL: func.func @reals_23
+// CHECK-LABEL: func.func @reals_25
 // CHECK-NEXT:    %0 = uop.exp %u : f32
 // CHECK-NEXT:    func.return %0 : f32
 // CHECK-NEXT:  }
-func.func @reals_23(%u: f32) -> f32 {
+func.func @reals_25(%u: f32) -> f32 {
   %0 = uop.exp %u : f32
   %1 = uop.abs %0 : f32
   func.return %1 : f32
 }
 
 // abs[v @ exp2[u]] >> v for float v, u
-// CHECK-LABEL: func.func @reals_24
+// CHECK-LABEL: func.func @reals_26
 // CHECK-NEXT:    %0 = uop.exp2 %u : f32
 // CHECK-NEXT:    func.return %0 : f32
 // CHECK-NEXT:  }
-func.func @reals_24(%u: f32) -> f32 {
+func.func @reals_26(%u: f32) -> f32 {
   %0 = uop.exp2 %u : f32
   %1 = uop.abs %0 : f32
   func.return %1 : f32
 }
 
 // abs[v @ mul[u, u]] >> v for float v, u
-// CHECK-LABEL: func.func @reals_25
+// CHECK-LABEL: func.func @reals_27
 // CHECK-NEXT:    %0 = uop.mul %u, %u : f32
 // CHECK-NEXT:    func.return %0 : f32
 // CHECK-NEXT:  }
-func.func @reals_25(%u: f32) -> f32 {
+func.func @reals_27(%u: f32) -> f32 {
   %0 = uop.mul %u, %u : f32
   %1 = uop.abs %0 : f32
   func.return %1 : f32
 }
 
 // isnan[neg[u]] >> isnan[u] for float u
-// CHECK-LABEL: func.func @reals_26
+// CHECK-LABEL: func.func @reals_28
 // CHECK-NEXT:    %0 = uop.isnan %u : f32
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
-func.func @reals_26(%u: f32) -> i1 {
+func.func @reals_28(%u: f32) -> i1 {
   %0 = uop.neg %u : f32
   %1 = uop.isnan %0 : f32
   func.return %1 : i1
 }
 
 // isnan[abs[u]] >> isnan[u] for float u
-// CHECK-LABEL: func.func @reals_27
+// CHECK-LABEL: func.func @reals_29
 // CHECK-NEXT:    %0 = uop.isnan %u : f32
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
-func.func @reals_27(%u: f32) -> i1 {
+func.func @reals_29(%u: f32) -> i1 {
   %0 = uop.abs %u : f32
   %1 = uop.isnan %0 : f32
   func.return %1 : i1
 }
 
 // isinf[neg[u]] >> isinf[u] for float u
-// CHECK-LABEL: func.func @reals_28
+// CHECK-LABEL: func.func @reals_30
 // CHECK-NEXT:    %0 = uop.isinf %u : f32
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
-func.func @reals_28(%u: f32) -> i1 {
+func.func @reals_30(%u: f32) -> i1 {
   %0 = uop.neg %u : f32
   %1 = uop.isinf %0 : f32
   func.return %1 : i1
 }
 
 // isinf[abs[u]] >> isinf[u] for float u
-// CHECK-LABEL: func.func @reals_29
+// CHECK-LABEL: func.func @reals_31
 // CHECK-NEXT:    %0 = uop.isinf %u : f32
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
-func.func @reals_29(%u: f32) -> i1 {
+func.func @reals_31(%u: f32) -> i1 {
   %0 = uop.abs %u : f32
   %1 = uop.isinf %0 : f32
   func.return %1 : i1
 }
 
 // isnan[cast[n]] >> False for integer n
-// CHECK-LABEL: func.func @reals_30
+// CHECK-LABEL: func.func @reals_32
 // CHECK-NEXT:    %0 = uop.const false
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
-func.func @reals_30(%n: index) -> i1 {
+func.func @reals_32(%n: index) -> i1 {
   %0 = uop.cast %n : index -> f64
   %1 = uop.isnan %0 : f64
   func.return %1 : i1

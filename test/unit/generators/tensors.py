@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hypothesis import strategies as st
-from xdsl.dialects.builtin import DictionaryAttr, FunctionType, IntegerAttr, StringAttr, TensorType, i1, i64
+from xdsl.dialects.builtin import DictionaryAttr, FunctionType, IntegerAttr, StringAttr, TensorType, UnitAttr, i1, i64
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Region, SSAValue
 
@@ -128,16 +128,17 @@ def launch(program: Program) -> None:
 def aten(program: Program) -> None:
     types = program.draw(st.lists(elements.flatmap(tensor_of), max_size=3))
     results = program.draw(st.lists(elements.flatmap(tensor_of), max_size=3))
-    program.add(
-        AtenOp.create(
-            operands=program.values(types),
-            result_types=results,
-            properties={
-                "overload": StringAttr(program.choose("mm", "sum.dim_IntList", "é")),
-                "arguments": DictionaryAttr(program.draw(st.dictionaries(names, arguments, max_size=3))),
-            },
-        )
+    call = AtenOp.create(
+        operands=program.values(types),
+        result_types=results,
+        properties={
+            "overload": StringAttr(program.choose("mm", "sum.dim_IntList", "é")),
+            "arguments": DictionaryAttr(program.draw(st.dictionaries(names, arguments, max_size=3))),
+        },
     )
+    if program.one_in(3):
+        call.allow_tf32 = UnitAttr()
+    program.add(call)
 
 
 @st.composite
