@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ..rewriting.locations import source_lines
+from ..runtime.cuda.program import CudaProgram
 from ..runtime.program import ProgramRun
 from .comparison import Comparison
 
@@ -50,6 +51,30 @@ def kernel_table(run: ProgramRun) -> Table:
     )
     if run.arena:
         table.caption += f"\nbuffers between kernels: {run.arena:,} B, {run.unplanned:,} B without reuse"
+    return table
+
+
+def gpu_table(program: CudaProgram) -> Table:
+    """One row for each launch on the GPU that the program ran on: its source lines, its launch, and what it takes."""
+    gpu, kernels = next(iter(program.loaded.items()))
+    table = Table(title=f"Kernels on {gpu}", title_justify="left")
+    table.add_column("kernel")
+    table.add_column("source", overflow="fold")
+    for title in ("grid", "block", "registers", "shared"):
+        table.add_column(title, justify="right")
+    for launch in program.plan.launches:
+        loaded = kernels.get(launch.kernel)
+        if loaded is not None:
+            table.add_row(
+                launch.kernel,
+                "\n".join(loaded.sources),
+                "x".join(map(str, loaded.kernel.grid)),
+                str(loaded.kernel.threads),
+                str(loaded.registers),
+                f"{loaded.shared_bytes} B",
+            )
+    if program.plan.arena_bytes:
+        table.caption = f"buffers between kernels: {program.plan.arena_bytes:,} B"
     return table
 
 

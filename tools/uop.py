@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 ARCHITECTURES = ("sm_80", "sm_90", "sm_100")
+DEVICES = ("sim", "interpret", "cuda")
 STAGES = ("torch", "uop", "partition", "range", "loop", "tile", "gpu-kernel", "cuda")
 
 
@@ -30,7 +31,9 @@ def make_parser() -> argparse.ArgumentParser:
     program.add_argument(
         "-c", dest="code", metavar="CODE", help="Python whose last line is an expression, with torch, nn and F in scope"
     )
-    program.add_argument("--arch", choices=ARCHITECTURES, default="sm_90", help="architecture (default: %(default)s)")
+    program.add_argument(
+        "--arch", choices=ARCHITECTURES, help="architecture (default: the GPU's with --device cuda, else sm_90)"
+    )
     program.add_argument("--load", action="append", default=[], metavar="FILE", help="also the rules that FILE defines")
     program.add_argument(
         "--schedule",
@@ -62,6 +65,13 @@ def make_parser() -> argparse.ArgumentParser:
 
     run = commands.add_parser(
         "run", parents=[program], help="run every kernel in the simulator, and compare with eager PyTorch and float64"
+    )
+    run.add_argument(
+        "--device",
+        choices=DEVICES,
+        default="sim",
+        help="what runs the program: sim, the simulator, which finds races and counts (default); interpret, the tensor "
+        "form in numpy, without kernels; cuda, an NVIDIA GPU",
     )
     run.add_argument("--seed", type=int, default=0, help="seed of the random inputs (default: %(default)s)")
     run.add_argument(
@@ -199,6 +209,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error("--weights go where the artifact goes: give -o too")
     if options.command == "run" and options.json and not options.profile:
         parser.error("--json prints the profile: give --profile too")
+    if options.command == "run" and options.profile and options.device != "sim":
+        parser.error("--profile tells what the simulator counts: leave --device out")
 
     def execute() -> int:
         # PyTorch takes seconds to load: the command line is checked first.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -12,6 +13,9 @@ from ..frontends.capture import capture_expression, capture_file
 from ..frontends.captured import Captured
 from ..frontends.errors import FrontendError
 from ..rewriting.diagnostics import PassError, collect_remarks
+from ..runtime.cuda.errors import GpuError
+from ..runtime.cuda.program import CudaProgram
+from ..runtime.devices import DEVICES
 from ..runtime.nvrtc import CompileError, NvrtcNotFoundError
 from ..runtime.profile import profile_launch
 from ..runtime.program import Program
@@ -20,7 +24,7 @@ from ..runtime.tensors import to_interpreted
 from .artifacts import write_artifact
 from .compilation import CUDA, FILE_NAMES, CompilerCrash, compile_stages, stage_text
 from .diagnostics import Diagnostic, DiagnosticError, describe
-from .execution import run_captured
+from .execution import run_captured, run_on_device
 from .faults.interpret_each import InterpretEach, InterpretOptions, WrongResultError
 from .faults.outcomes import Inputs
 from .faults.saved_run import free_directory, save_run
@@ -28,7 +32,7 @@ from .pipeline_text import PipelineError
 from .pipelines import CompileOptions
 from .plugins import load_plugin, make_context, register_plugin
 from .profile import profile_text
-from .report import comparison_table, console, kernel_table
+from .report import comparison_table, console, gpu_table, kernel_table
 from .timing import Timing
 
 ERRORS = (
@@ -38,6 +42,7 @@ ERRORS = (
     CompilerCrash,
     DiagnosticError,
     CompileError,
+    GpuError,
     NvrtcNotFoundError,
     SimulationError,
     UnsupportedPtxError,
@@ -78,7 +83,9 @@ def _report(error: Exception) -> Diagnostic | str:
 
 
 def _compile_options(options: argparse.Namespace) -> CompileOptions:
-    return CompileOptions(arch=options.arch, schedule=tuple(options.schedule))
+    # `uop compile` has no device: it compiles as for the simulator.
+    arch = options.arch or DEVICES[getattr(options, "device", "sim")].arch()
+    return CompileOptions(arch=arch, schedule=tuple(options.schedule))
 
 
 def compile_command(captured: Captured, options: argparse.Namespace) -> int:
@@ -112,7 +119,9 @@ def compile_command(captured: Captured, options: argparse.Namespace) -> int:
 
 
 def run_command(captured: Captured, options: argparse.Namespace) -> int:
-    """Run the program in the simulator and print what it did and whether it is right; save a failing run."""
+    """Run the program and print what it did and whether it is right; save a run that fails in the simulator."""
+    if options.device != "sim":
+        return _run_elsewhere(captured, options)
     directory = free_directory(options.save)
     module = captured.imported().module.clone()
 
@@ -131,10 +140,7 @@ def run_command(captured: Captured, options: argparse.Namespace) -> int:
 
     try:
         result = run_captured(
-            captured,
-            _compile_options(options),
-            seed=options.seed,
-            instrumentations=[_interpret_each(captured, options.seed)] if options.check == "each" else (),
+            captured, _compile_options(options), seed=options.seed, instrumentations=_checks(captured, options)
         )
     except (WrongResultError, SimulationError, CompileError) as error:
         save(str(error).split("\n", 1)[0])
@@ -153,6 +159,29 @@ def run_command(captured: Captured, options: argparse.Namespace) -> int:
     if not result.right:
         save("The result is not what eager PyTorch and float64 give.")
     return 0 if result.right else 1
+
+
+def _run_elsewhere(captured: Captured, options: argparse.Namespace) -> int:
+    """Run the program on another device than the simulator, and print whether it is right."""
+    program, judged = run_on_device(
+        captured,
+        _compile_options(options),
+        DEVICES[options.device],
+        seed=options.seed,
+        instrumentations=_checks(captured, options),
+    )
+    out = console()
+    if isinstance(program, CudaProgram):
+        out.print(gpu_table(program))
+    out.print(comparison_table(judged.comparisons))
+    if not judged.right:
+        print("uop: the simulator may say more of it: leave --device out", file=sys.stderr)
+    return 0 if judged.right else 1
+
+
+def _checks(captured: Captured, options: argparse.Namespace) -> Sequence[InterpretEach]:
+    """What `--check` watches passes with."""
+    return [_interpret_each(captured, options.seed)] if options.check == "each" else []
 
 
 def _interpret_each(captured: Captured, seed: int) -> InterpretEach:

@@ -87,8 +87,9 @@ class CudaProgram:
         self.gpus = gpus
         self._texts = texts
         self._cubins = cubins or {}
-        self._blocking = is_blocking() if blocking is None else blocking
-        self._loaded: dict[int, Mapping[str, LoadedKernel]] = {}
+        self.blocking = is_blocking() if blocking is None else blocking
+        self.loaded: dict[Gpu, Mapping[str, LoadedKernel]] = {}
+        """The kernels on the GPUs that it has run on."""
         self._lock = threading.Lock()
 
     def __call__(self, tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
@@ -116,7 +117,7 @@ class CudaProgram:
 
         # All memory is there before the first launch: what PyTorch does to give it comes before our stream is forked.
         run.buffers = walk(plan, [run.hold(tensor) for tensor in inputs], run, launch)
-        blocking = self._blocking and not gpu.torch.is_capturing()
+        blocking = self.blocking and not gpu.torch.is_capturing()
         with gpu.stream() as stream:
             for kernel, buffers in launches:
                 kernel.launch([buffer.address for buffer in buffers], stream, blocking=blocking)
@@ -125,13 +126,13 @@ class CudaProgram:
     def kernels(self, gpu: Gpu) -> Mapping[str, LoadedKernel]:
         """The kernels on a GPU, loaded when they are first asked for; those with nothing to do are left out."""
         with self._lock:
-            if gpu.index not in self._loaded:
+            if gpu not in self.loaded:
                 check_arch(self.plan, gpu)
                 launched = dict.fromkeys(launch.kernel for launch in self.plan.launches)
                 with gpu.current():
-                    self._loaded[gpu.index] = {
+                    self.loaded[gpu] = {
                         name: load_kernel(self.plan, name, gpu, self._texts[name], self._cubins.get(name))
                         for name in launched
                         if not self.plan.kernels[name].is_empty
                     }
-            return self._loaded[gpu.index]
+            return self.loaded[gpu]

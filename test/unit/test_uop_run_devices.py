@@ -1,0 +1,80 @@
+"""`uop run --device`: what runs the program, and what is told of it."""
+
+import pytest
+import torch
+from stand_in_gpu import FailedLaunch, StandIn
+
+from uop.runtime.cuda.gpus import all_gpus
+from uop.runtime.devices import DEVICES
+from uop.tools import execution
+from uop.tools import uop as command
+from uop.tools.uop import main
+
+CODE = "(torch.randn(5, 7) + torch.randn(7)).relu()"
+
+
+def test_devices_are_those_of_the_runtime() -> None:
+    assert set(command.DEVICES) == set(DEVICES)
+
+
+def test_in_numpy(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--device", "interpret", "-c", CODE]) == 0
+    printed = capsys.readouterr().out
+    assert "5x7 float32" in printed
+    assert "right" in printed
+    assert "forward_0" not in printed
+
+
+def test_each_pass_can_be_checked_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--device", "interpret", "--check", "each", "-c", CODE]) == 0
+    assert "right" in capsys.readouterr().out
+
+
+def test_on_a_gpu(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    stand_in = StandIn(capabilities=[(8, 0)])
+    stand_in.install(monkeypatch)
+    assert main(["run", "--device", "cuda", "-c", CODE]) == 0
+    printed = capsys.readouterr().out
+    assert "Kernels on cuda:0 (stand-in)" in printed
+    assert "forward_0" in printed
+    assert "<command>:1" in printed
+    assert "5x7 float32" in printed
+    assert stand_in.calls.count("synchronize") == stand_in.calls.count("launch") == 1
+
+
+def test_a_launch_that_fails(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    stand_in = StandIn()
+    stand_in.install(monkeypatch)
+    stand_in.machine.failures["launch"] = FailedLaunch("cuLaunchKernel failed: unspecified launch failure")
+    assert main(["run", "--device", "cuda", "-c", CODE]) == 1
+    error = capsys.readouterr().err.splitlines()
+    assert error[0].startswith("uop: error: CUDA error in kernel @forward_0 (grid 1×1×1, ")
+    assert error[0].endswith("on cuda:0 (stand-in): cuLaunchKernel failed: unspecified launch failure")
+    assert error[1:] == ["  from <command>:1"]
+
+
+def test_a_wrong_result(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    StandIn().install(monkeypatch)
+    right = execution.compare_tensors
+
+    def wrong(ours: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor) -> object:
+        return right(ours + 1, eager, exact)
+
+    monkeypatch.setattr(execution, "compare_tensors", wrong)
+    assert main(["run", "--device", "cuda", "-c", CODE]) == 1
+    captured = capsys.readouterr()
+    assert "WRONG" in captured.out
+    assert "the simulator may say more of it" in captured.err
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_there_is_no_gpu(capsys: pytest.CaptureFixture[str]) -> None:
+    all_gpus.cache_clear()
+    assert main(["run", "--device", "cuda", "-c", CODE]) == 1
+    assert capsys.readouterr().err.startswith("uop: error: PyTorch sees no GPU")
+
+
+def test_the_profile_is_the_simulators(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["run", "--device", "cuda", "--profile", "-c", CODE])
+    assert "--profile tells what the simulator counts" in capsys.readouterr().err
