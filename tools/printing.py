@@ -1,14 +1,18 @@
 """The printer of IR text: xDSL's, except where what that prints does not read back as what it was."""
 
+import io
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import IO
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, UnknownLoc
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.dialects.builtin import ModuleOp, NoneAttr, UnknownLoc
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.printer import Printer
 from xdsl.targets.mlir import MLIRTarget
+
+from ..dialects.types import is_tensor
 
 _NUMBERS = re.compile(r"(_\d+)+$")
 _ESCAPED = re.compile(r'[\x00-\x1f"\\\x7f]')
@@ -49,6 +53,14 @@ class TextPrinter(Printer):
         self.ssa_names[hint] = count + 1
         return f"{hint}_{count}" if count else hint
 
+    def print_attribute(self, attribute: Attribute) -> None:
+        # A program has few types of tensors, which stand in every line of it. (Those with an encoding may hold numbers
+        # that are equal and have different texts.)
+        if is_tensor(attribute) and isinstance(attribute.encoding, NoneAttr):
+            self.print_string(_tensor_text(attribute))
+        else:
+            super().print_attribute(attribute)
+
     def print_string_literal(self, string: str) -> None:
         self.print_string(f'"{_ESCAPED.sub(_escape, string)}"')
 
@@ -75,6 +87,13 @@ def _has_location(op: Operation) -> bool:
     """Whether an op, or an argument that its header shows, has a location."""
     arguments = (argument for region in op.regions for block in region.blocks for argument in block.args)
     return any(not isinstance(x.location, UnknownLoc) for x in (op, *arguments))
+
+
+@lru_cache(maxsize=4096)
+def _tensor_text(type: Attribute) -> str:
+    stream = io.StringIO()
+    Printer(stream).print_attribute(type)
+    return stream.getvalue()
 
 
 def _escape(character: re.Match[str]) -> str:
