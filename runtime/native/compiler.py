@@ -1,0 +1,202 @@
+"""The C compiler of this machine: found, asked for its version, and run on C text.
+
+`$CC` names it, else it is `cc`, `gcc` or `clang` on the path, else that of the `ziglang` wheel, which needs no other
+package. Nothing is looked for before the first compilation.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Literal
+
+from ...targets.c_math import COMPILER_FLAGS
+from ..cache import Key, default_cache
+from .cpu import Cpu, host
+
+INSTALL_HINT = "pip install ziglang"
+
+TIMEOUT_SECONDS = 600
+
+Family = Literal["gcc", "clang", "zig"]
+
+
+class CompilerNotFoundError(RuntimeError):
+    """There is no C compiler."""
+
+
+class CCompileError(Exception):
+    """The compiler refused the text, which is a defect of uop, or cannot build at all.
+
+    log: its own output. source: the text, which lies at `path`
+    """
+
+    def __init__(self, message: str, log: str, source: str, path: Path):
+        super().__init__(message)
+        self.log = log
+        self.source = source
+        self.path = path
+
+    @property
+    def lines(self) -> list[int]:
+        """The lines of the text that the log has errors of, counted from 1."""
+        return [int(match[1]) for match in re.finditer(r":(\d+):\d+: (?:fatal )?error:", self.log)]
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """A C compiler.
+
+    command: what runs it. version: the line that it tells of itself
+    """
+
+    command: tuple[str, ...]
+    version: str
+
+    @property
+    def family(self) -> Family:
+        if self.command[-1] == "cc" and len(self.command) > 1 and Path(self.command[-2]).stem == "zig":
+            return "zig"
+        return "clang" if "clang" in self.version else "gcc"
+
+    @property
+    def openmp(self) -> bool:
+        """Whether threads are OpenMP's: GCC has its library with it, which PyTorch uses, too."""
+        return self.family == "gcc"
+
+    def flags(self, cpu: Cpu, *, openmp: bool) -> tuple[str, ...]:
+        """What a shared library of our text is built with. Never -ffast-math: NaN and infinities count."""
+        native = "-march=native" if cpu.is_x86 else "-mcpu=native"
+        wide = ("-mprefer-vector-width=512",) if cpu.is_x86 and cpu.vector_bytes == 64 else ()
+        threads = ("-fopenmp",) if openmp else ()
+        return (
+            *("-std=gnu17", "-O3", native, *wide, *COMPILER_FLAGS, *threads),
+            *("-fno-semantic-interposition", "-fPIC", "-shared", "-pthread", "-g0", "-w"),
+        )
+
+    def __str__(self) -> str:
+        return f"{shlex.join(self.command)}: {self.version}"
+
+
+def find_compiler() -> Compiler:
+    """The C compiler of this machine. Raises `CompilerNotFoundError`, which says what to do."""
+    return _find(os.environ.get("CC", ""), os.environ.get("PATH", ""))
+
+
+@lru_cache(maxsize=16)
+def _find(named: str, path: str) -> Compiler:
+    refused: list[str] = []
+    for command in _candidates(named, path):
+        try:
+            return Compiler(command, _version(command))
+        except (OSError, subprocess.SubprocessError) as error:
+            refused.append(f"{shlex.join(command)} cannot be run: {error}")
+            if named:
+                raise CompilerNotFoundError(f"{refused[0]}; it is what the environment variable CC names") from None
+    reasons = "".join(f"\n  {reason}" for reason in refused)
+    raise CompilerNotFoundError(
+        "programs on the CPU are built by a C compiler, and there is none: no cc, gcc or clang on the path. "
+        f"To do: {INSTALL_HINT}, which brings one, install your system's, or name one in the environment variable CC"
+        f"{reasons}"
+    )
+
+
+def _candidates(named: str, path: str) -> Iterator[tuple[str, ...]]:
+    if named:
+        yield tuple(shlex.split(named))
+        return
+    for name in ("cc", "gcc", "clang"):
+        if found := shutil.which(name, path=path):
+            yield (found,)
+    if zig := zig_command():
+        yield zig
+
+
+@cache
+def zig_command() -> tuple[str, ...] | None:
+    """What runs the C compiler of the `ziglang` wheel; None where it is not installed."""
+    spec = importlib.util.find_spec("ziglang")
+    for folder in (spec.submodule_search_locations or ()) if spec else ():
+        for name in ("zig", "zig.exe"):
+            if (file := Path(folder) / name).is_file():
+                return str(file), "cc"
+    return None
+
+
+def compiler_at(command: Sequence[str]) -> Compiler:
+    """The compiler that a command runs. Raises `CompilerNotFoundError`."""
+    try:
+        return Compiler(tuple(command), _version(tuple(command)))
+    except (OSError, subprocess.SubprocessError) as error:
+        raise CompilerNotFoundError(f"{shlex.join(command)} cannot be run: {error}") from error
+
+
+@cache
+def _version(command: tuple[str, ...]) -> str:
+    done = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=60, check=True)
+    return (done.stdout.splitlines() or [""])[0]
+
+
+def build(text: str, *, name: str = "program", compiler: Compiler | None = None, openmp: bool | None = None) -> bytes:
+    """A shared library of C text for this machine's CPU, from the cache where it has been built before.
+
+    name: of the file in messages. openmp: whether threads are OpenMP's; by default where the compiler has it.
+    Raises `CCompileError` and `CompilerNotFoundError`.
+    """
+    compiler = find_compiler() if compiler is None else compiler
+    flags = compiler.flags(host(), openmp=compiler.openmp if openmp is None else openmp)
+    cache = default_cache()
+    if cache is None:
+        return _build(text, name, compiler, flags)
+    cpu = host()
+    key = Key(
+        {
+            "kind": "c",
+            "name": name,
+            "target": f"{cpu.machine} {cpu.model} {' '.join(sorted(cpu.features))}",
+            "text": text,
+            "options": " ".join(flags),
+            "C compiler": str(compiler),
+        }
+    )
+    files = cache.get(key)
+    if files is None:
+        files = {"library": _build(text, name, compiler, flags)}
+        cache.put(key, files)
+    return files["library"]
+
+
+def _build(text: str, name: str, compiler: Compiler, flags: Sequence[str]) -> bytes:
+    folder = Path(tempfile.mkdtemp(prefix="uop-"))
+    source, library = folder / f"{name}.c", folder / f"{name}.so"
+    keep = False
+    try:
+        source.write_text(text)
+        command = [*compiler.command, *flags, str(source), "-o", str(library), "-lm"]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, errors="replace")
+            log, failed = done.stdout + done.stderr, done.returncode != 0
+        except subprocess.TimeoutExpired:
+            log, failed = f"it took more than {TIMEOUT_SECONDS} seconds", True
+        if failed:
+            keep = True
+            raise CCompileError(
+                f"the C compiler refused the text that uop wrote, which is a defect of uop: please report it with the "
+                f"file {source}\n  {shlex.join(command)}\n{log.rstrip()}",
+                log,
+                text,
+                source,
+            )
+        return library.read_bytes()
+    finally:
+        if not keep:
+            shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,87 @@
+"""Libraries of programs, loaded into this process, and the threads that they run on."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from .compiler import build
+from .cpu import core_count
+
+_threads: int | None = None
+_is_child = False
+
+
+def get_threads() -> int:
+    """The most threads that a program runs on: what was set, else PyTorch's number where it is loaded, else a thread
+    for each core."""
+    if _threads is not None:
+        return _threads
+    import sys
+
+    torch = sys.modules.get("torch")
+    return core_count() if torch is None else torch.get_num_threads()
+
+
+def set_threads(threads: int | None) -> None:
+    """Set the most threads that programs run on; None for the default."""
+    global _threads
+    if threads is not None and threads < 1:
+        raise ValueError(f"a program runs on at least 1 thread, not {threads}")
+    _threads = threads
+
+
+def _after_fork() -> None:
+    """GCC's OpenMP hangs in the child of a process that has used it: there, a program runs on one thread."""
+    global _is_child
+    _is_child = True
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+class Library:
+    """A shared library in this process."""
+
+    def __init__(self, data: bytes) -> None:
+        self._library = load_library(data)
+        try:
+            pool = ctypes.c_void_p.in_dll(self._library, "uop_pool")
+        except ValueError:
+            self.openmp = True
+        else:
+            self.openmp = False
+            pool.value = ctypes.cast(_pool().uop_pool_run, ctypes.c_void_p).value
+
+    def program(self, name: str) -> Any:
+        """The function `void name(void *const *buffers, int threads)`, which takes the buffers as bytes."""
+        function = self._library[name]
+        function.argtypes = (ctypes.c_char_p, ctypes.c_int)
+        function.restype = None
+        return function
+
+    def threads(self) -> int:
+        """The most threads that its programs may run on now."""
+        return 1 if self.openmp and _is_child else get_threads()
+
+
+def load_library(data: bytes) -> ctypes.CDLL:
+    """Load a shared library from its bytes."""
+    handle, path = tempfile.mkstemp(prefix="uop-", suffix=".so")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        return ctypes.CDLL(path)
+    finally:
+        os.unlink(path)  # what is loaded stays
+
+
+@cache
+def _pool() -> ctypes.CDLL:
+    """The pool of threads that the programs of this process share."""
+    text = (Path(__file__).parent / "pool.c").read_text()
+    return load_library(build(text, name="uop_pool", openmp=False))

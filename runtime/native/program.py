@@ -1,0 +1,280 @@
+"""Programs on the CPU: C text, built and called on PyTorch's tensors or numpy's arrays, without copying them."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+
+from ...dialects.types import ELEMENT_TYPES
+from ...dialects.uop import LaunchOp
+from ...targets.c import Translation, program_name, translate
+from ..artifact.arrays import POISON, Array, fit_inputs
+from ..artifact.elements import STORAGE_DTYPES
+from ..artifact.plan import Kernel, Plan, Value
+from ..planning import find_function, plan_of
+from .compiler import CCompileError, Compiler, build
+from .cpu import host
+from .library import Library
+
+if TYPE_CHECKING:
+    import torch
+
+TARGET = "c"
+TEXT, LIBRARY = "program.c", "program.so"
+
+ALIGNMENT = 64
+"""Bytes that the address of each result is a multiple of."""
+
+
+class CpuInputError(ValueError):
+    """A program is given other tensors than it takes."""
+
+
+@dataclass(frozen=True)
+class CompiledProgram:
+    """A program and the library that runs it. text: the C text that it was built from"""
+
+    plan: Plan
+    text: str
+    library: bytes
+
+    def load(self) -> CpuProgram:
+        """Make it ready to run."""
+        return CpuProgram(self.plan, Library(self.library))
+
+
+def compile_program(module: ModuleOp, name: str = "forward", *, compiler: Compiler | None = None) -> CompiledProgram:
+    """The program of a function whose kernels are in `cpu_kernel` form. compiler: by default this machine's
+
+    Raises `PassError` where a kernel is at another level, `CCompileError`, and `CompilerNotFoundError`.
+    """
+    translation = translate(module)
+    plan = _plan(module, name, translation)
+    try:
+        library = build(translation.text, name=program_name(name), compiler=compiler)
+    except CCompileError as error:
+        sources = dict.fromkeys(source for line in error.lines for source in translation.lines[line - 1].sources)
+        message = "\n  from ".join([str(error), *sources])
+        raise CCompileError(message, error.log, error.source, error.path) from None
+    return CompiledProgram(plan, translation.text, library)
+
+
+def load_program(module: ModuleOp, name: str = "forward", *, compiler: Compiler | None = None) -> CpuProgram:
+    """`compile_program`, ready to run."""
+    return compile_program(module, name, compiler=compiler).load()
+
+
+def load_guarded(module: ModuleOp, name: str = "forward", *, compiler: Compiler | None = None) -> CpuProgram:
+    """`load_program` for `run_guarded`: no value shares memory with another, so each has guards around it."""
+    module = module.clone()
+    for op in module.walk():
+        if isinstance(op, LaunchOp):
+            op.arena = None
+    return load_program(module, name, compiler=compiler)
+
+
+def _plan(module: ModuleOp, name: str, translation: Translation) -> Plan:
+    function = find_function(module, name)
+    sources: dict[str, int] = {}
+    kernels: dict[str, Kernel] = {}
+    for symbol, (entry, places) in translation.kernels.items():
+        runs: list[tuple[int, tuple[int, ...]]] = []
+        last: tuple[str, ...] = ()
+        for place in places:
+            line = translation.lines[place]
+            if line.sources != last:
+                last = line.sources
+                runs.append((place + 1, tuple(sources.setdefault(source, len(sources)) for source in last)))
+        kernels[symbol] = Kernel(entry, files={"c": TEXT, "so": LIBRARY}, lines=tuple(runs))
+    return plan_of(function, kernels, target=TARGET, arch=host().machine, sources=tuple(sources))
+
+
+class _Tensors(NamedTuple):
+    """How a program is called on tensors.
+
+    takes, makes: dtypes and shapes. empty: makes a tensor. results: for each result which of them it is, whether it is
+    to be copied, and its shape; None where the results are what it makes
+    """
+
+    takes: Sequence[tuple[torch.dtype, torch.Size]]
+    makes: Sequence[tuple[torch.dtype, torch.Size]]
+    empty: Callable[..., torch.Tensor]
+    results: Sequence[tuple[int, bool, Sequence[int]]] | None
+
+
+class CpuProgram:
+    """A program on the CPU: call it with a tensor for each argument.
+
+    Several threads may call it at once: each run has memory of its own.
+    """
+
+    def __init__(self, plan: Plan, library: Library) -> None:
+        self.plan = plan
+        self._library = library
+        self._function = library.program(f"{program_name(plan.function)}_run")
+        self._made = [
+            place for launch in plan.launches for place in launch.outputs if plan.values[place].offset is None
+        ]
+        """Values with memory of their own that launches write, in the order in which the program takes them."""
+        self._pack = struct.Struct(f"{len(plan.inputs) + len(self._made) + 1}P").pack
+        self._arenas: list[Array] = []
+        """Memory for values with an offset that no run uses now."""
+
+    # On tensors.
+
+    def __call__(self, tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        """Run it. Results are new tensors. Tensors that are not dense and row-major are copied.
+
+        Raises `CpuInputError` for a tensor that is not as the plan says.
+        """
+        takes, makes, empty, results = self._tensors
+        if len(tensors) != len(takes):
+            raise CpuInputError(f"@{self.plan.function} takes {len(takes)} tensors, not {len(tensors)}")
+        inputs: list[torch.Tensor] = []
+        for tensor, (dtype, shape) in zip(tensors, takes, strict=True):
+            if tensor.dtype is not dtype or tensor.shape != shape or not tensor.is_contiguous() or tensor.is_neg():
+                tensor = self._fit(tensor, self.plan.values[self.plan.inputs[len(inputs)]])
+            inputs.append(tensor)
+        made = [empty(shape, dtype=dtype) for dtype, shape in makes]
+        values = inputs + made
+        self._execute([tensor.data_ptr() for tensor in values])
+        if results is None:
+            return made
+        return [self._result(values[place], copied, shape) for place, copied, shape in results]
+
+    @cached_property
+    def _tensors(self) -> _Tensors:
+        import torch
+
+        plan = self.plan
+
+        def described(place: int) -> tuple[torch.dtype, torch.Size]:
+            return _dtype(plan.values[place]), torch.Size(plan.values[place].shape)
+
+        places = {place: number for number, place in enumerate((*plan.inputs, *self._made))}
+        results = [
+            (places[plan.roots[place]], not owned, plan.values[place].shape)
+            for place, owned in zip(plan.outputs, plan.owned_outputs, strict=True)
+        ]
+        as_made = list(plan.outputs) == self._made
+        return _Tensors(
+            [described(place) for place in plan.inputs],
+            [described(place) for place in self._made],
+            torch.empty,
+            None if as_made else results,
+        )
+
+    def _fit(self, tensor: torch.Tensor, value: Value) -> torch.Tensor:
+        """The tensor, dense and row-major."""
+        given = f"{str(tensor.dtype).removeprefix('torch.')}[{', '.join(map(str, tensor.shape))}]"
+        if tensor.dtype != _dtype(value) or tuple(tensor.shape) != value.shape:
+            raise CpuInputError(f"argument {value} of @{self.plan.function} is given a tensor {given}")
+        if tensor.device.type != "cpu":
+            raise CpuInputError(f"argument {value} of @{self.plan.function} lies on {tensor.device}, not on the CPU")
+        return tensor.detach().resolve_neg().contiguous()
+
+    @staticmethod
+    def _result(tensor: torch.Tensor, copied: bool, shape: Sequence[int]) -> torch.Tensor:
+        tensor = tensor.detach().view(shape)
+        return tensor.clone() if copied else tensor
+
+    # On arrays.
+
+    def run(self, arrays: Sequence[Array]) -> list[Array]:
+        """Run it on numpy's arrays, as `STORAGE_DTYPES` has their elements. Raises `ValueError` for one that is not as
+        the plan says."""
+        inputs = fit_inputs(self.plan, arrays)
+        made = [_empty(self.plan.values[place]) for place in self._made]
+        values = inputs + made
+        self._execute([array.ctypes.data for array in values])
+        return self._array_results(values)
+
+    def run_guarded(self, arrays: Sequence[Array]) -> list[Array]:
+        """`run`, for tests: in memory that is poisoned at first, and has poison around each value. A value that is read
+        before it is written, or from beyond another's end, is NaN or −1.
+
+        Raises `OutOfBoundsError` where something was written beside a value, or into an input.
+        """
+        inputs = fit_inputs(self.plan, arrays)
+        guarded = [_Guarded(self.plan.values[place]) for place in (*self.plan.inputs, *self._made)]
+        for each, given in zip(guarded, inputs, strict=False):
+            each.array[...] = given
+        self._execute([each.array.ctypes.data for each in guarded])
+        for place, each in enumerate(guarded):
+            each.check(inputs[place] if place < len(inputs) else None)
+        return self._array_results([each.array for each in guarded])
+
+    def _array_results(self, values: Sequence[Array]) -> list[Array]:
+        places = {place: number for number, place in enumerate((*self.plan.inputs, *self._made))}
+        found = [values[places[self.plan.roots[place]]] for place in self.plan.outputs]
+        shapes = [self.plan.values[place].shape for place in self.plan.outputs]
+        return [
+            array.reshape(shape) if owned else array.reshape(shape).copy()
+            for array, shape, owned in zip(found, shapes, self.plan.owned_outputs, strict=True)
+        ]
+
+    # Both.
+
+    def _execute(self, pointers: list[int]) -> None:
+        """Run it on what it takes and makes."""
+        size = self.plan.arena_bytes
+        if size == 0:
+            self._function(self._pack(*pointers, 0), self._library.threads())
+            return
+        try:
+            arena = self._arenas.pop()
+        except IndexError:
+            arena = aligned_bytes(size)
+        self._function(self._pack(*pointers, arena.ctypes.data), self._library.threads())
+        self._arenas.append(arena)
+
+
+class OutOfBoundsError(Exception):
+    """A kernel wrote where it must not."""
+
+
+GUARD_BYTES = 4096
+
+
+class _Guarded:
+    """A poisoned array for a value, between guards."""
+
+    def __init__(self, value: Value) -> None:
+        self._value = value
+        size = value.byte_count
+        self._memory = aligned_bytes(size + 2 * GUARD_BYTES)
+        self._memory.fill(POISON)
+        inside = self._memory[GUARD_BYTES : GUARD_BYTES + size]
+        self.array = inside.view(STORAGE_DTYPES[value.dtype]).reshape(value.shape)
+
+    def check(self, given: Array | None) -> None:
+        """Raise `OutOfBoundsError` where the guards, or what was given, are other than they were."""
+        before, after = self._memory[:GUARD_BYTES], self._memory[GUARD_BYTES + self._value.byte_count :]
+        for guard, where in ((before[::-1], "before its beginning"), (after, "behind its end")):
+            if wrong := np.flatnonzero(guard != POISON).tolist():
+                raise OutOfBoundsError(f"{self._value} was written {where}, by {wrong[0] + 1} bytes")
+        if given is not None and self.array.tobytes() != given.tobytes():
+            raise OutOfBoundsError(f"the input {self._value} was written")
+
+
+def aligned_bytes(size: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """So many bytes at an address that is a multiple of `ALIGNMENT`."""
+    memory = np.empty(size + ALIGNMENT, np.uint8)
+    start = -memory.ctypes.data % ALIGNMENT
+    return memory[start : start + size]
+
+
+def _dtype(value: Value) -> torch.dtype:
+    from ...frontends.element_types import dtype_of
+
+    return dtype_of(ELEMENT_TYPES[value.dtype])
+
+
+def _empty(value: Value) -> Array:
+    return aligned_bytes(value.byte_count).view(STORAGE_DTYPES[value.dtype]).reshape(value.shape)
