@@ -8,7 +8,7 @@ most threads to use. `forward_run` takes the same pointers in an array.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO
 
@@ -21,16 +21,16 @@ from xdsl.utils.target import Target
 from ..dialects import cpu_kernel, semantics
 from ..dialects.layouts import span_of
 from ..dialects.syntax import integer_values
-from ..dialects.types import byte_width, element_count, element_of, shape_of, type_name
+from ..dialects.types import element_count, element_of, shape_of, type_name
 from ..dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, KernelOp, LaunchOp, ReshapeOp
 from ..rewriting.diagnostics import PassError
 from . import c_math, c_memory, c_threads, c_types
 from .writer import CodeLine, Names, Writer, commented, finite_literal, float_bits, identifier
 
 _KEYWORDS = (
-    "asm auto break case char const continue default do double else enum extern float for goto if inline int linux long "
-    "register restrict return short signed sizeof static struct switch typedef typeof union unix unsigned void volatile "
-    "while _Bool nullptr bool true false alignas alignof constexpr static_assert thread_local typeof_unqual"
+    "asm auto break case char const continue default do double else enum extern float for goto if inline int linux "
+    "long register restrict return short signed sizeof static struct switch typedef typeof union unix unsigned void "
+    "volatile while _Bool nullptr bool true false alignas alignof constexpr static_assert thread_local typeof_unqual"
 ).split()
 
 _LIBRARY = (
@@ -94,24 +94,47 @@ class CTarget(Target):
 
 def c_text(module: ModuleOp) -> str:
     """C text of a module. Raises `PassError` for a kernel that is not in `cpu_kernel` form."""
-    return "".join(f"{line}\n" for line in commented(c_lines(module)))
+    return "".join(f"{line}\n" for line in commented(translate(module).lines))
 
 
-def c_lines(module: ModuleOp) -> list[CodeLine]:
-    """The lines of `c_text`, without the comments that name the lines they compute."""
+@dataclass(frozen=True)
+class Translation:
+    """C text of a module.
+
+    lines: without the comments that name the user's lines. kernels: by symbol, what each is called in C and where its
+    functions stand among the lines
+    """
+
+    lines: Sequence[CodeLine]
+    kernels: Mapping[str, tuple[str, range]]
+
+    @property
+    def text(self) -> str:
+        """The lines. They do not change when the user's lines move."""
+        return "".join(f"{line.code}\n" for line in self.lines)
+
+
+def translate(module: ModuleOp) -> Translation:
+    """C text of a module, as data. Raises `PassError` for a kernel that is not in `cpu_kernel` form."""
     names = _Names(RESERVED)
     text = _Text()
-    kernels = {kernel.sym_name.data: _KernelPrinter(kernel, names, text) for kernel in cpu_kernels(module)}
     functions = [op for op in module.ops if isinstance(op, FuncOp)]
-    programs = [_ProgramPrinter(function, names, kernels) for function in functions]
-    bodies = [printer.print() for printer in (*kernels.values(), *programs)]
-    head = [CodeLine(line) for part in text.prelude() for line in (*part.splitlines(), "")]
-    return head + [line for place, body in enumerate(bodies) for line in ([CodeLine("")] if place else []) + body]
+    programs = [_ProgramPrinter(function, names) for function in functions]
+    kernels = {kernel.sym_name.data: _KernelPrinter(kernel, names, text) for kernel in cpu_kernels(module)}
+    bodies = {symbol: printer.print() for symbol, printer in kernels.items()}
+    lines = [CodeLine(line) for part in text.prelude() for line in (*part.splitlines(), "")]
+    places: dict[str, tuple[str, range]] = {}
+    for symbol, body in bodies.items():
+        places[symbol] = kernels[symbol].name, range(len(lines), len(lines) + len(body))
+        lines += [*body, CodeLine("")]
+    for program in programs:
+        lines += [*program.print(kernels), CodeLine("")]
+    return Translation(lines[:-1], places)
 
 
-def program_name(function: FuncOp) -> str:
+def program_name(symbol: str) -> str:
     """What the function of a program is called in C; `_run` behind it is the one that takes an array."""
-    return _Names(RESERVED).fresh(identifier(function.sym_name.data))
+    return _Names(RESERVED).fresh(identifier(symbol))
 
 
 def cpu_kernels(module: ModuleOp) -> Iterable[cpu_kernel.KernelOp]:
@@ -463,14 +486,19 @@ _PRINTERS: dict[type[Operation], Callable[[_KernelPrinter, Operation], None]] = 
 class _ProgramPrinter:
     """Prints a function that launches kernels."""
 
-    def __init__(self, function: FuncOp, names: Names, kernels: dict[str, _KernelPrinter]):
+    def __init__(self, function: FuncOp, names: Names):
+        symbol = function.sym_name.data
         self.function = function
-        self.name = names.fresh(identifier(function.sym_name.data))
+        self.name = names.fresh(program_name(symbol))
         self.run = names.fresh(f"{self.name}_run")
-        self.kernels = kernels
-        self.names = _Names(RESERVED | {name for printer in kernels.values() for name in (printer.name,)})
+        if self.run != f"{program_name(symbol)}_run":
+            raise PassError(f"two functions are called {program_name(symbol)} in C", function, "rename one of them")
+        self.kernels: Mapping[str, _KernelPrinter] = {}
+        self.names: Names = _Names(RESERVED)
 
-    def print(self) -> list[CodeLine]:
+    def print(self, kernels: Mapping[str, _KernelPrinter]) -> list[CodeLine]:
+        self.kernels = kernels
+        self.names = _Names(RESERVED | {printer.name for printer in kernels.values()})
         block = self.function.body.block
         arguments, results = [*block.args], owned_results(self.function)
         for value in (*arguments, *results):
@@ -565,8 +593,5 @@ def _function(head: str, parameters: Sequence[str]) -> list[CodeLine]:
     line = f"{head}({', '.join(parameters)}) {{"
     if len(line) <= 110:
         return [CodeLine(line)]
-    return [
-        CodeLine(f"{head}("),
-        *(CodeLine(f"    {each},") for each in parameters[:-1]),
-        CodeLine(f"    {parameters[-1]}) {{"),
-    ]
+    first, last = parameters[:-1], parameters[-1]
+    return [CodeLine(f"{head}("), *(CodeLine(f"    {each},") for each in first), CodeLine(f"    {last}) {{")]
