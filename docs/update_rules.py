@@ -15,6 +15,7 @@ from pathlib import Path
 
 from uop.passes.uop.rules import FAMILIES, SIMPLIFY
 from uop.passes.uop.rules.approximations import APPROXIMATIONS
+from uop.passes.uop.rules.dependent_reductions import DEPENDENT_REDUCTIONS
 from uop.passes.uop.rules.error_function import ERROR_FUNCTION
 from uop.passes.uop.rules.fast_math import FAST_MATH
 from uop.rewriting.patterns import Rule
@@ -22,6 +23,7 @@ from uop.rewriting.patterns import Rule
 ROOT = Path(__file__).parents[1]
 PAGE = Path(__file__).with_name("rules.md")
 APPROXIMATE, ERF, FAST = "approximations", "error_function", "fast_math"
+DEPENDENT = "dependent_reductions"
 
 INTRODUCTION = """\
 # The rewrite rules of `uop-simplify`
@@ -75,7 +77,13 @@ def section(name: str, rules: Iterable[Rule]) -> str:
 
 def page() -> str:
     """The whole page."""
-    families = {**FAMILIES, APPROXIMATE: APPROXIMATIONS, ERF: ERROR_FUNCTION, FAST: FAST_MATH}
+    families = {
+        **FAMILIES,
+        DEPENDENT: DEPENDENT_REDUCTIONS,
+        APPROXIMATE: APPROXIMATIONS,
+        ERF: ERROR_FUNCTION,
+        FAST: FAST_MATH,
+    }
     introduction = INTRODUCTION.format(count=len(SIMPLIFY), fast=len(FAST_MATH))
     contents = [f"- [{title(n)}](#{title(n).lower().replace(' ', '-')}): {len(rules)}" for n, rules in families.items()]
     contents.append("")

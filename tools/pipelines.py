@@ -66,7 +66,10 @@ STAGES: tuple[Stage, ...] = (
             Step("uop-plan-buffers"),
         ),
     ),
-    Stage("range", (Step("uop-rangeify"), Step("uop-simplify"), Step("uop-approximate"))),
+    Stage(
+        "range",
+        (Step("uop-rangeify"), Step("uop-simplify"), Step("uop-fuse-reductions"), Step("uop-approximate")),
+    ),
     _LOOP,
     Stage(
         "tile",

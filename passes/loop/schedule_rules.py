@@ -268,6 +268,20 @@ def _row_reduction(shape: KernelShape, row: str) -> Choice:
         return Choice(schedule_of(shape, axes), f"rows of {extent}: {what}, in registers, {count * each} rows a block")
 
     total = prod(max(1, shape.extents[axis]) for axis in shape.reduced)
+    if not others and extent > 1024 * REGISTER_ELEMENTS:
+        # Few warps with much of the row on its way: what is exchanged between warps counts for less.
+        threads = BLOCK_THREADS
+        steps = ceil_div(extent, threads * REGISTER_ELEMENTS)
+        registers = ceil_div(extent, steps * threads * width)
+        axes[row] = factors_of(
+            (steps, AxisKind.LOOP),
+            (registers, AxisKind.REGISTER),
+            (threads, AxisKind.THREAD),
+            (width, AxisKind.REGISTER),
+        )
+        return Choice(
+            schedule_of(shape, axes), f"rows of {extent}: a row a block of {threads} threads, in {steps} steps"
+        )
     # Elements that are only reduced keep their registers until they are combined.
     only_reduced = row not in shape.parallel and total <= BLOCK_THREADS * MOST_REGISTER_ELEMENTS
     most = MOST_REGISTER_ELEMENTS if only_reduced else REGISTER_ELEMENTS

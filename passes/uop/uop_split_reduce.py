@@ -18,6 +18,7 @@ from ...rewriting.builder import Builder
 from ...rewriting.dead import erase_unused
 from ...rewriting.diagnostics import emit_remark
 from ...rewriting.uses import replace_uses
+from .uop_fuse_reductions import LONG_ROW
 
 COLUMNS = 128
 """Results of a block where they lie side by side in memory: 32 lanes of 16 bytes of f32."""
@@ -28,9 +29,6 @@ SECTOR = 8
 FEW_ROWS = 16
 """Rows, a block each, below which it can pay to read again what is needed with the result: more than seven eighths of a
 large GPU would be idle."""
-
-LONG_ROW = 32768
-"""Elements that a block holds in registers, to use them again: 1024 threads of 32."""
 
 
 @dataclass(frozen=True)

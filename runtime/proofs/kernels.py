@@ -162,6 +162,8 @@ def kernel_texts() -> dict[str, str]:
         texts[f"a load at {sum}, f32"] = _index_sum(lines)
     for exp, power in (("exp", "%t"), ("exp2", "%scaled")):
         texts[f"a softmax of {exp}, f32"] = _softmax(exp, power)
+    for type in ("f32", "f64"):
+        texts[f"a logarithm of a sum of exponentials, {type}"] = _log_sum_exp(type)
     texts["a conjunction with a masked load"] = _masked_choice("i1", "uop.and %m_i, %v : i1")
     return texts
 
@@ -237,6 +239,27 @@ uop.kernel @k(%out: memref<4x6xf32>, %x: memref<4x6xf32>) {{
   %s = uop.reduce add %e over %k : f32
   %r = uop.div %e, %s : f32
   uop.store %r, %out[%i, %k] : memref<4x6xf32>
+}}"""
+
+
+def _log_sum_exp(type: str) -> str:
+    return f"""
+uop.kernel @k(%out: memref<4x{type}>, %x: memref<4x6x{type}>) {{
+  %i = uop.range i = 4
+  %k = uop.range k = 6
+  %v = uop.load %x[%i, %k] : memref<4x6x{type}>
+  %m = uop.reduce max %v over %k : {type}
+  %size = uop.abs %m : {type}
+  %infinity = uop.const {INFINITIES[type][0]} : {type}
+  %is_infinite = uop.eq %size, %infinity : {type}
+  %zero = uop.const 0.0 : {type}
+  %base = uop.where %is_infinite, %zero, %m : {type}
+  %t = uop.sub %v, %base : {type}
+  %e = uop.exp %t : {type}
+  %s = uop.reduce add %e over %k : {type}
+  %log = uop.log %s : {type}
+  %r = uop.add %log, %base : {type}
+  uop.store %r, %out[%i] : memref<4x{type}>
 }}"""
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from uop.dialects.monoids import LOG2_E
 from uop.frontends.capture import capture_expression
-from uop.passes.uop.rules.approximations import LOG2_E
 from uop.passes.uop.rules.error_function import COEFFICIENTS
 from uop.tools.execution import run_captured
 from uop.tools.pipelines import CompileOptions

@@ -1,0 +1,83 @@
+"""uop-fuse-reductions: a reduction and one that needs its result, in one walk over their ranges."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from math import prod
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from ...dialects.uop import KernelOp, ReduceOp, StoreOp
+from ...rewriting.diagnostics import emit_remark
+from ...rewriting.driver import rewrite
+from ...rewriting.patterns import Assumption
+from .rules.dependent_reductions import DEPENDENT_REDUCTIONS
+from .rules.reductions import extents_of
+
+LONG_ROW = 32768
+"""Elements that a block holds in registers, to use them again: 1024 threads of 32."""
+
+WARP_ROW = 2048
+"""Elements that a warp holds in registers: 32 lanes of 64."""
+
+
+@dataclass(frozen=True)
+class UOpFuseReductionsPass(ModulePass):
+    """Apply the rules of passes/uop/rules/dependent_reductions.py to kernels in range form where that saves a walk over
+    memory, or an exchange between warps.
+
+    A maximum and a sum of exp(x − max x) become one reduction of both, the online softmax. What it saves is a walk over
+    rows that do not fit in registers. Where they fit, each exponential is computed once and used again, and the two
+    reductions stay; but where nothing else needs them (log-sum-exp), one exchange takes the place of two. Terms move by
+    less than 2.3e-8, the sum by the rounding of what is rescaled; NaN and infinities are as before.
+    Leaves alone: kernels that are not in range form, all other reductions.
+
+    row: the most elements of a row that a block holds in registers.
+    warp_row: the most elements of a row that one warp reduces, for which there is no exchange.
+    """
+
+    name = "uop-fuse-reductions"
+
+    rounding: ClassVar[str] = "sums of exponentials are added up in another order, and rescaled"
+
+    row: int = LONG_ROW
+    warp_row: int = WARP_ROW
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for kernel in op.ops:
+            if not isinstance(kernel, KernelOp) or not self._pays(kernel):
+                continue
+            if rewrite(kernel, DEPENDENT_REDUCTIONS, assuming=(Assumption.ROUNDING,)).fired:
+                emit_remark(kernel, f"@{kernel.sym_name.data}: maximum and sum of exponentials in one walk")
+
+    def _pays(self, kernel: KernelOp) -> bool:
+        """Whether one walk over the rows of the kernel's reductions is less work than two."""
+        ops = kernel.body.block.ops
+        reductions = [op for op in ops if isinstance(op, ReduceOp)]
+        if len(reductions) < 2:
+            return False
+        over = reductions[0].over
+        elements = prod(extents_of(over))
+        if elements > self.row:
+            return True
+        stored = [operand for op in ops if isinstance(op, StoreOp) for operand in op.operands]
+        return elements > self.warp_row and not _vary(stored, over)
+
+
+def _vary(values: Iterable[SSAValue], ranges: Collection[SSAValue]) -> bool:
+    """Whether the values vary with one of the ranges, outside of reductions over them."""
+    seen: set[SSAValue] = set()
+    stack = list(values)
+    while stack:
+        value = stack.pop()
+        if value in ranges:
+            return True
+        if value not in seen and isinstance(value.owner, Operation) and not isinstance(value.owner, ReduceOp):
+            stack += value.owner.operands
+        seen.add(value)
+    return False

@@ -1,0 +1,111 @@
+// RUN: uop-opt %s --pass-pipeline 'builtin.module(uop-fuse-reductions)' --split-input-file | filecheck %s
+// RUN: uop-opt %s --pass-pipeline 'builtin.module(uop-fuse-reductions{row=99})' --split-input-file | filecheck %s --check-prefix ROW
+
+// A softmax whose rows do not fit in registers: maximum and sum in one walk; of nothing but −∞ the sum is NaN.
+// CHECK-LABEL: uop.kernel @softmax
+// CHECK:         %[[X:.*]] = uop.load %x[%i, %j]
+// CHECK-NEXT:    %[[ONE:.*]] = uop.const 1.000000e+00 : f32
+// CHECK-NEXT:    %[[MAX:.*]], %[[SUM:.*]] = uop.reduce online_softmax %[[X]], %[[ONE]] over %j : f32, f32
+// CHECK-NEXT:    %[[LESS:.*]] = uop.sub %[[X]], %[[MAX]] : f32
+// CHECK-NEXT:    %[[POWER:.*]] = uop.exp %[[LESS]] : f32
+// CHECK-NEXT:    %[[NOTHING:.*]] = uop.const 0xff800000 : f32
+// CHECK-NEXT:    %[[IS:.*]] = uop.eq %[[MAX]], %[[NOTHING]] : f32
+// CHECK-NEXT:    %[[NAN:.*]] = uop.const 0x7fc00000 : f32
+// CHECK-NEXT:    %[[TOTAL:.*]] = uop.where %[[IS]], %[[NAN]], %[[SUM]] : f32
+// CHECK-NEXT:    uop.div %[[POWER]], %[[TOTAL]] : f32
+uop.kernel @softmax(%out: memref<4x32769xf32>, %x: memref<4x32769xf32>) {
+  %i = uop.range i = 4
+  %j = uop.range j = 32769
+  %0 = uop.load %x[%i, %j] : memref<4x32769xf32>
+  %1 = uop.reduce max %0 over %j : f32
+  %2 = uop.sub %0, %1 : f32
+  %3 = uop.exp %2 : f32
+  %4 = uop.reduce add %3 over %j : f32
+  %5 = uop.div %3, %4 : f32
+  uop.store %5, %out[%i, %j] : memref<4x32769xf32>
+}
+
+// -----
+
+// Rows that fit: each exponential is computed once.
+// CHECK-LABEL: uop.kernel @softmax_in_registers
+// CHECK:         uop.reduce max
+// CHECK:         uop.reduce add
+// ROW-LABEL:   uop.kernel @softmax_in_registers
+// ROW:           uop.reduce online_softmax
+// ROW-NOT:       uop.reduce max
+uop.kernel @softmax_in_registers(%out: memref<4x100xf32>, %x: memref<4x100xf32>) {
+  %i = uop.range i = 4
+  %j = uop.range j = 100
+  %0 = uop.load %x[%i, %j] : memref<4x100xf32>
+  %1 = uop.reduce max %0 over %j : f32
+  %2 = uop.sub %0, %1 : f32
+  %3 = uop.exp %2 : f32
+  %4 = uop.reduce add %3 over %j : f32
+  %5 = uop.div %3, %4 : f32
+  uop.store %5, %out[%i, %j] : memref<4x100xf32>
+}
+
+// -----
+
+// log-sum-exp: no exponential is needed again, and a row takes several warps. An infinite maximum is as if it were 0.
+// CHECK-LABEL: uop.kernel @log_sum_exp
+// ROW-LABEL:   uop.kernel @log_sum_exp
+// CHECK:         %[[MAX:.*]], %[[SUM:.*]] = uop.reduce online_softmax %{{.*}}, %{{.*}} over %k, %k1 : f64, f64
+// CHECK:         %[[IS:.*]] = uop.eq %[[MAX]], %[[INFINITY:.*]] : f64
+// CHECK-NEXT:    %[[TOTAL:.*]] = uop.where %[[IS]], %[[INFINITY]], %[[SUM]] : f64
+// CHECK-NEXT:    uop.log %[[TOTAL]] : f64
+uop.kernel @log_sum_exp(%out: memref<4xf64>, %x: memref<4x50x60xf64>) {
+  %i = uop.range i = 4
+  %k = uop.range k = 50
+  %k1 = uop.range k1 = 60
+  %0 = uop.load %x[%i, %k, %k1] : memref<4x50x60xf64>
+  %1 = uop.reduce max %0 over %k, %k1 : f64
+  %2 = uop.abs %1 : f64
+  %3 = uop.const 0x7FF0000000000000 : f64
+  %4 = uop.eq %2, %3 : f64
+  %5 = uop.const 0.0 : f64
+  %6 = uop.where %4, %5, %1 : f64
+  %7 = uop.sub %0, %6 : f64
+  %8 = uop.exp %7 : f64
+  %9 = uop.reduce add %8 over %k1, %k : f64
+  %10 = uop.log %9 : f64
+  %11 = uop.add %10, %6 : f64
+  uop.store %11, %out[%i] : memref<4xf64>
+}
+
+// -----
+
+// Left alone: the maximum of another value, one over other ranges, and sums in 16 bits.
+// CHECK-LABEL: uop.kernel @others
+// CHECK-NOT:     online_softmax
+uop.kernel @others(%out: memref<4xf32>, %half: memref<4xf16>, %x: memref<4x40000xf32>, %y: memref<4x40000xf16>) {
+  %i = uop.range i = 4
+  %k = uop.range k = 40000
+  %n = uop.range n = 4
+  %0 = uop.load %x[%i, %k] : memref<4x40000xf32>
+  %1 = uop.neg %0 : f32
+  %2 = uop.reduce max %1 over %k : f32
+  %3 = uop.sub %0, %2 : f32
+  %4 = uop.exp %3 : f32
+  %5 = uop.reduce add %4 over %k : f32
+  %6 = uop.reduce max %0 over %k : f32
+  %7 = uop.sub %6, %0 : f32
+  %8 = uop.exp %7 : f32
+  %9 = uop.reduce add %8 over %k : f32
+  %10 = uop.load %x[%n, %k] : memref<4x40000xf32>
+  %11 = uop.reduce max %10 over %n, %k : f32
+  %12 = uop.sub %10, %11 : f32
+  %13 = uop.exp %12 : f32
+  %14 = uop.reduce add %13 over %k : f32
+  %15 = uop.reduce max %14 over %n : f32
+  %16 = uop.add %5, %9 : f32
+  %17 = uop.add %16, %15 : f32
+  uop.store %17, %out[%i] : memref<4xf32>
+  %18 = uop.load %y[%i, %k] : memref<4x40000xf16>
+  %19 = uop.reduce max %18 over %k : f16
+  %20 = uop.sub %18, %19 : f16
+  %21 = uop.exp %20 : f16
+  %22 = uop.reduce add %21 over %k : f16
+  uop.store %22, %half[%i] : memref<4xf16>
+}
