@@ -80,22 +80,28 @@ def span_of(type: MemRefType) -> int:
     return 1 + sum((extent - 1) * stride for extent, stride in zip(shape, strides_of(type), strict=True))
 
 
-def slab_type(element: Attribute, shape: Sequence[int], pad: int = 0, swizzle: int = 0) -> MemRefType:
+def slab_type(
+    element: Attribute, shape: Sequence[int], pad: int = 0, swizzle: int = 0, along: int | None = None
+) -> MemRefType:
     """A shared slab whose rows are `pad` elements longer than they need be, or whose units of `swizzle` elements are
-    permuted in each row.
+    permuted in each row. Rows go along one dimension, by itself the last.
 
-    Raises `ValueError` when the rows are no power of two of units.
+    Raises `ValueError` when it does not have that dimension, or when the rows are no power of two of units.
     """
-    if swizzle and shape:
+    if along is not None and along >= len(shape):
+        raise ValueError(f"a slab of {len(shape)} dimensions has no dimension {along}")
+    if along in (None, len(shape) - 1) and swizzle and shape:
         chunks = shape[-1] // swizzle
         if chunks * swizzle != shape[-1] or chunks & (chunks - 1):
             raise ValueError(f"rows of {shape[-1]} elements are no power of two of units of {swizzle}")
         return MemRefType(element, shape, SwizzleAttr(swizzle, chunks), SHARED)
-    if not pad or len(shape) < 2:
+    if along is None:
+        along = len(shape) - 1
+    if len(shape) < 2 or not (pad or along < len(shape) - 1):
         return MemRefType(element, shape, memory_space=SHARED)
-    row = shape[-1] + pad
-    strides = [stride * row for stride in packed_strides(shape[:-1])]
-    return MemRefType(element, shape, StridedLayoutAttr([*strides, 1]), SHARED)
+    row = shape[along] + pad
+    others = [stride * row for stride in packed_strides([*shape[:along], *shape[along + 1 :]])]
+    return MemRefType(element, shape, StridedLayoutAttr([*others[:along], 1, *others[along:]]), SHARED)
 
 
 def memory_space(type: Attribute) -> str:

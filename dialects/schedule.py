@@ -37,6 +37,7 @@ class Staging:
 
     buffers: slabs held at once; with more than one, the next is copied while one is used.
     asynchronous: copied by cp.async.
+    along: the dimension of the buffer along which a slab's elements are neighbours, if not the last.
     pad: elements added to each row of a slab, so that rows begin in different banks.
     swizzle: elements of the units that are permuted in each row of a slab (`#tile.swizzle`) instead; 0 for none.
     """
@@ -46,6 +47,7 @@ class Staging:
     asynchronous: bool = False
     pad: int = 0
     swizzle: int = 0
+    along: int | None = None
 
     def __str__(self) -> str:
         parts = [f"%{self.buffer}"]
@@ -53,6 +55,8 @@ class Staging:
             parts.append(f"buffers {self.buffers}")
         if self.asynchronous:
             parts.append("async")
+        if self.along is not None:
+            parts.append(f"along {self.along}")
         if self.pad:
             parts.append(f"pad {self.pad}")
         if self.swizzle:
@@ -188,6 +192,8 @@ class ScheduleAttr(Data[Schedule]):
                 raise VerifyException(f"{staging.buffer!r} is no name of a buffer")
             if staging.buffers < 1 or staging.pad < 0 or staging.swizzle < 0:
                 raise VerifyException(f"%{staging.buffer}: buffers is at least 1, pad and swizzle are not negative")
+            if staging.along is not None and (staging.along < 0 or staging.swizzle):
+                raise VerifyException(f"%{staging.buffer}: `along` is a dimension, of slabs that are not swizzled")
             if staging.pad and staging.swizzle:
                 raise VerifyException(f"%{staging.buffer}: rows are padded or swizzled, not both")
 
@@ -239,9 +245,10 @@ def _parse_staging(parser: AttrParser) -> Staging:
     buffer = _parse_buffer_name(parser)
     buffers = parser.parse_integer() if parser.parse_optional_keyword("buffers") else 1
     asynchronous = parser.parse_optional_keyword("async") is not None
+    along = parser.parse_integer() if parser.parse_optional_keyword("along") else None
     pad = parser.parse_integer() if parser.parse_optional_keyword("pad") else 0
     swizzle = parser.parse_integer() if parser.parse_optional_keyword("swizzle") else 0
-    return Staging(buffer, buffers, asynchronous, pad, swizzle)
+    return Staging(buffer, buffers, asynchronous, pad, swizzle, along)
 
 
 def _parse_buffer_name(parser: AttrParser) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
@@ -20,6 +20,7 @@ from ...dialects.traversal import ops_inside
 from ...dialects.types import element_of, index, shape_of, with_shape
 from ...dialects.uop import KernelOp, LoadOp, StoreOp
 from ..tile.tile_builder import TileBuilder, joined_shape
+from .matrix_products import perfect_nest
 from .schedule_checks import axis_extents, check_schedule
 
 
@@ -293,27 +294,42 @@ class _Conversion:
 
     def open_axis(self, outer: TileBuilder, loop: ForOp | ReduceOp) -> list[_Loop]:
         """Begin the serial loops of an axis, and say what its index and its validity are inside."""
+        opened = self.open_loops(outer, loop, _LOOP_KINDS)
+        self.bind(loop, opened)
+        return list(opened.values())
+
+    def open_loops(self, outer: TileBuilder, loop: ForOp | ReduceOp, kinds: Sequence[AxisKind]) -> dict[int, _Loop]:
+        """Begin the loops of the factors of these kinds: place of the factor → loop, outermost first."""
+        axis = loop.axis.axis.data
+        factors = self.schedule.factors(axis)
+        count = sum(factor.kind in _LOOP_KINDS and factor.extent > 1 for factor in factors)
+        opened: dict[int, _Loop] = {}
+        for place, factor in enumerate(factors):
+            if factor.kind not in kinds or factor.extent == 1:
+                continue
+            outer = outer.nested(Block(arg_types=(index,)))
+            outer.location = loop.location
+            opened[place] = _Loop(AxisAttr(axis, factor.extent, factor.kind), outer)
+            is_inner = any(f.kind in _LOOP_KINDS and f.extent > 1 for f in factors[:place])
+            opened[place].index.name_hint = axis + ("oi"[is_inner] if count == 2 else "")
+        return opened
+
+    def bind(self, loop: ForOp | ReduceOp, opened: Mapping[int, _Loop]) -> None:
+        """Say what the index of an axis, and its validity, are inside its loops."""
         axis, location = loop.axis.axis.data, loop.location
         factors = self.schedule.factors(axis)
         strides = [prod(inner.extent for inner in factors[place + 1 :]) for place in range(len(factors))]
-        serial = [place for place, f in enumerate(factors) if f.kind in _LOOP_KINDS and f.extent > 1]
 
         # The part of the position that no loop changes stands at the top, that of a loop in its body, registers last.
         builder, position = self.top, None
-        loops: list[_Loop] = []
         with self.top.at(location):
             for place, stride in enumerate(strides):
                 part = self.parts.get((axis, place))
                 if part is not None and not shape_of(part.type):
                     position = builder.add_term(position, part, stride)
-        for step, place in enumerate(serial):
-            builder = outer.nested(Block(arg_types=(index,)))
-            builder.location = location
-            factor = factors[place]
-            loops.append(_Loop(AxisAttr(axis, factor.extent, factor.kind), builder))
-            loops[-1].index.name_hint = axis + ("oi"[step] if len(serial) == 2 else "")
-            position = builder.add_term(position, loops[-1].index, strides[place])
-            outer = builder
+        for place, serial in opened.items():
+            builder = serial.builder
+            position = builder.add_term(position, serial.index, strides[place])
         with builder.at(location):
             for place, stride in enumerate(strides):
                 part = self.parts.get((axis, place))
@@ -325,7 +341,6 @@ class _Conversion:
             self.varies[loop.index] = frozenset((axis,))
             if prod(factor.extent for factor in factors) > self.extents[axis]:
                 self.valid[axis] = builder.alu("lt", position, builder.const(self.extents[axis], index))
-        return loops
 
     def parallel(self, outer: TileBuilder, op: ForOp) -> None:
         loops = self.open_axis(outer, op)
@@ -365,18 +380,11 @@ class _Conversion:
         return scanned
 
     def reduce(self, outer: TileBuilder, op: ReduceOp) -> None:
-        reductions = _perfect_nest(op)
+        reductions = perfect_nest(op)
         axes = [reduction.axis.axis.data for reduction in reductions]
         monoid = op.monoid.data
-        loops: list[_Loop] = []
-        builder = outer
-        for reduction in reductions:
-            opened = self.open_axis(builder, reduction)
-            if opened:
-                builder = opened[-1].builder
-            loops += opened
-            self.convert(builder, [inner for inner in reduction.body.block.ops if inner not in reductions])
-
+        loops = self.open_nest(outer, reductions)
+        builder = loops[-1].builder if loops else outer
         state = self.combined(builder, op.monoid.monoid, loops, self.elements(builder, reductions[-1], axes), axes)
         for depth in reversed(range(len(loops))):
             around, inits = (loops[depth - 1].builder, loops[depth - 1].carried) if depth else (outer, ())
@@ -391,6 +399,31 @@ class _Conversion:
             state = outer.pure(ReduceAcrossOp, tuple(across.operands), types, across.properties).outputs
             across.erase()
         self.define(op, state, self.axes_of(reductions[-1].yielded) - set(axes))
+
+    def open_nest(self, outer: TileBuilder, reductions: Sequence[ReduceOp]) -> list[_Loop]:
+        """Begin the loops of a perfect nest, and convert what stands in their bodies. That over a matrix instruction is
+        innermost, whichever axis it belongs to."""
+        bodies = [[op for op in reduction.body.block.ops if op not in reductions] for reduction in reductions]
+        matrix = self.schedule.of_kinds((AxisKind.MMA,))
+        builder, loops = outer, list[_Loop]()
+        if not any(reduction.axis.axis.data == axis for reduction in reductions[:-1] for axis, _, _ in matrix):
+            for reduction, body in zip(reductions, bodies, strict=True):
+                loops += self.open_axis(builder, reduction)
+                builder = loops[-1].builder if loops else outer
+                self.convert(builder, body)
+            return loops
+        opened: dict[ReduceOp, dict[int, _Loop]] = {reduction: {} for reduction in reductions}
+        for kinds in (SERIAL_KINDS, (AxisKind.MMA,)):
+            for reduction in reductions:
+                added = self.open_loops(builder, reduction, kinds)
+                opened[reduction] |= added
+                loops += added.values()
+                builder = loops[-1].builder if loops else outer
+        for reduction in reductions:
+            self.bind(reduction, opened[reduction])
+        for body in bodies:
+            self.convert(builder, body)
+        return loops
 
     def combined(
         self,
@@ -435,20 +468,3 @@ class _Conversion:
             builder.alu("where", inside, value, builder.constant_like(identity, value))
             for value, identity in zip(values, identities, strict=True)
         ]
-
-
-def _perfect_nest(op: ReduceOp) -> list[ReduceOp]:
-    """The reduction and those inside that it does nothing but reduce further, with the same monoid."""
-    nest = [op]
-    while True:
-        yielded = nest[-1].yielded
-        inner = yielded[0].owner
-        if (
-            not isinstance(inner, ReduceOp)
-            or inner.parent_op() is not nest[-1]
-            or inner.monoid != op.monoid
-            or tuple(yielded) != tuple(inner.results)
-            or any(len(list(result.uses)) != 1 for result in inner.results)
-        ):
-            return nest
-        nest.append(inner)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from xdsl.dialects.builtin import IndexType, bf16, f16, f32
 from xdsl.ir import Block, Operation, SSAValue
 
+from ...dialects.atoms import atom_for
 from ...dialects.loop import ForOp, ReduceOp
 from ...dialects.traversal import ops_inside
-from ...dialects.types import type_name
+from ...dialects.types import element_of, type_name
 from ...dialects.uop import (
     AddOp,
     AluOp,
@@ -22,15 +23,13 @@ from ...dialects.uop import (
     constant_value,
 )
 
-MATRIX_ATOM = "m16n8k16"
-"""The instruction for products of 16-bit floats, which f32 holds exactly."""
-
 
 def why_no_matrix(kernel: KernelOp, row: str, column: str, reduced: str) -> str | None:
     """Why a kernel in loop form has no product over these axes that a matrix instruction computes; None if it has one.
 
-    It is a sum in f32, along `reduced`, of a · b: two f16 or two bf16, cast to f32, of which one varies with the row
-    but not with the column, and the other the other way round.
+    It is a sum in f32, along `reduced` and whatever is reduced inside of it with nothing else in between, of a · b: two
+    f16 or two bf16, cast to f32, or two f32 cut to TF32, of which one varies with the row but not with the column, and
+    the other the other way round.
     """
     loops: dict[str, list[ForOp | ReduceOp]] = {}
     for op in ops_inside(kernel.body):
@@ -46,7 +45,40 @@ def why_no_matrix(kernel: KernelOp, row: str, column: str, reduced: str) -> str 
         return f"nothing is summed along {reduced}"
     if reduction.monoid.data != "add" or [x.type for x in reduction.results] != [f32]:
         return f"along {reduced} there is no sum of f32"
-    return _why_no_product(reduction, row, column)
+    return _why_no_product(perfect_nest(reduction)[-1], row, column)
+
+
+def multiplied(factor: Operation | Block) -> SSAValue | None:
+    """What an instruction takes where `factor` makes a factor in f32: the f16 or bf16 that is cast to it, or the f32
+    that is cut to TF32, which the instruction does by itself; None where no instruction multiplies the factor."""
+    if isinstance(factor, CastOp) and element_of(factor.input.type) in (f16, bf16):
+        return factor.input
+    return factor.operands[0] if isinstance(factor, AluOp) and factor.row().name == "to_tf32" else None
+
+
+def matrix_atom(kernel: KernelOp, reduced: str) -> str:
+    """The instruction for the product along this axis, where there is one (`why_no_matrix`)."""
+    loops = [op for op in ops_inside(kernel.body) if isinstance(op, ReduceOp) and op.axis.axis.data == reduced]
+    taken = multiplied(perfect_nest(loops[0])[-1].yielded[0].owner.operands[0].owner)
+    assert taken is not None
+    return atom_for(type_name(taken.type))
+
+
+def perfect_nest(op: ReduceOp) -> list[ReduceOp]:
+    """The reduction and those inside that it does nothing but reduce further, with the same monoid."""
+    nest = [op]
+    while True:
+        yielded = nest[-1].yielded
+        inner = yielded[0].owner
+        if (
+            not isinstance(inner, ReduceOp)
+            or inner.parent_op() is not nest[-1]
+            or inner.monoid != op.monoid
+            or tuple(yielded) != tuple(inner.results)
+            or any(len(list(result.uses)) != 1 for result in inner.results)
+        ):
+            return nest
+        nest.append(inner)
 
 
 def _why_no_product(reduction: ReduceOp, row: str, column: str) -> str | None:
@@ -55,9 +87,10 @@ def _why_no_product(reduction: ReduceOp, row: str, column: str) -> str | None:
         return "the elements of the sum are no products"
     types: list[str] = []
     for factor in product.operands:
-        if not isinstance(factor.owner, CastOp) or factor.owner.input.type not in (f16, bf16):
-            return "a factor is no 16-bit float that was cast to f32"
-        types.append(type_name(factor.owner.input.type))
+        taken = multiplied(factor.owner)
+        if taken is None:
+            return "a factor is neither a 16-bit float that was cast to f32 nor f32 cut to TF32"
+        types.append(type_name(taken.type))
     if types[0] != types[1]:
         return f"the factors are {types[0]} and {types[1]}"
     depends: list[set[str]] = []

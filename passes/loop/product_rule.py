@@ -11,7 +11,7 @@ from ...dialects.axes import WARP, AxisKind
 from ...dialects.loop import ReduceOp, YieldOp
 from ...dialects.schedule import Factor, Staging
 from ...dialects.uop import CastOp, LoadOp, MulOp
-from .bank_conflicts import warp_wavefronts
+from ..tile.bank_conflicts import warp_wavefronts
 from .kernel_shape import Access, KernelShape
 from .schedule_parts import BLOCK_THREADS, Axes, Choice, ceil_div, factors_of, power_of_two_above, schedule_of
 

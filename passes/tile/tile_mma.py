@@ -359,12 +359,16 @@ class _View:
         assert is_memref(type)
         if memory_space(type) != "shared" or byte_width(type.element_type) != 2 or not forms:
             return None
+        along = len(forms) - 1
         if isinstance(type.layout, SwizzleAttr):
             if type.layout.unit.data % MATRIX_ROW:
                 return None
-        elif any(stride % MATRIX_ROW for stride in strides_of(type)[:-1]):
-            return None
-        last, others = forms[-1], forms[:-1]
+        else:
+            strides = strides_of(type)
+            along = next((place for place in reversed(range(len(forms))) if strides[place] == 1), along)
+            if any(stride % MATRIX_ROW for place, stride in enumerate(strides) if place != along):
+                return None
+        last, others = forms[along], [form for place, form in enumerate(forms) if place != along]
         k = {self.accumulators.column_lane, self.pair}
         rows = {self.lane}
         for along, across, transposed in ((k, rows, False), (rows, k, True)):

@@ -134,7 +134,7 @@ def _slab_of(read: ReadOp, staging: Staging) -> _Slab | str:
         origin.append(form - inner + LinearForm({}, reach.low))
         shape.append(reach.high - reach.low + 1)
     try:
-        type = slab_type(element_of(read.buffer.type), shape, staging.pad, staging.swizzle)
+        type = slab_type(element_of(read.buffer.type), shape, staging.pad, staging.swizzle, staging.along)
     except ValueError as error:
         return str(error)
     return _Slab(read.buffer, loop, tuple(origin), type)

@@ -33,8 +33,8 @@ class TileVectorizePass(ModulePass):
     A mask must be proved to be the same for the N elements: it does not vary along them, or compares at a
     multiple of N.
 
-    Leaves alone: accesses for which that is not proved, and those that have a width. Buffers begin at multiples of
-    16 bytes.
+    Leaves alone: accesses for which that is not proved, those that have a width, and reads of matrices. Buffers begin
+    at multiples of 16 bytes.
     """
 
     name = "tile-vectorize"
@@ -44,7 +44,9 @@ class TileVectorizePass(ModulePass):
             # The fragments of matrix instructions are runs of registers in the order of the dimensions.
             has_fragments = kernel.schedule is not None and kernel.schedule.data.matrix is not None
             for access in accesses_of(kernel):
-                if access.vector is None and (found := widest_vector(access, only_last=has_fragments)) is not None:
+                if access.vector is not None or (isinstance(access, ReadOp) and access.ldmatrix is not None):
+                    continue
+                if (found := widest_vector(access, only_last=has_fragments)) is not None:
                     width, dimension = found
                     is_last = dimension == len(shape_of(value_of(access).type)) - 1
                     replace_access(access, vector=width, along=None if is_last else dimension)

@@ -33,7 +33,7 @@ MOST_UNROLLED_STEPS = 16
 VECTOR_SIZES = (1, 2, 4, 8, 16)
 """Bytes that one load or store moves."""
 
-_ODD = LinearForm({}, 1)
+ODD = LinearForm({}, 1)
 """Stands for an origin that may be any number: no vector but of one element begins there."""
 
 
@@ -72,7 +72,7 @@ class SlabCopy:
         """The copy in the widest vectors; a remark says when it cannot be asynchronous although it is asked for."""
         slab = op.result.type
         assert is_memref(slab)
-        box, sizes = _box(op), lowering.arch.async_copy_bytes
+        box, sizes = box_of(op), lowering.arch.async_copy_bytes
         if op.asynchronous is not None:
             if (width := _vector_width(box, slab, sizes)) is not None:
                 return SlabCopy(op, slab, box, width, True)
@@ -118,7 +118,7 @@ class SlabCopy:
             for number in numbers:
                 self._copy(lowering, scope, box, number, slot)
             return
-        with _vectors(lowering, scope, count) as (inner, number):
+        with vectors_of(lowering, scope, count) as (inner, number):
             self._copy(lowering, inner, box, number, slot)
 
     def _copy(
@@ -127,8 +127,11 @@ class SlabCopy:
         """Copy the vector of this number of the box."""
         indices = lowering.indices
         buffer, array = lowering.buffers[self.op.buffer], lowering.buffers[self.op.result]
-        place = _coordinates(indices, scope, box, number, self.width)
-        mask = _inside(indices, scope, box, place)
+        extents = [dimension.extent for dimension in box]
+        extents[-1:] = [extent // self.width for extent in extents[-1:]]
+        place = coordinates_of(indices, scope, extents, number)
+        place[-1:] = [coordinate * self.width for coordinate in place[-1:]]
+        mask = inside_of(indices, scope, box, place)
         source, target = ZERO, slot
         for dimension, coordinate in zip(box, place, strict=True):
             source += (dimension.origin + coordinate) * dimension.source_stride
@@ -159,7 +162,7 @@ class SlabCopy:
         )
 
 
-def _box(op: StageOp) -> list[Dimension]:
+def box_of(op: StageOp) -> list[Dimension]:
     buffer, slab = op.buffer.type, op.result.type
     assert is_memref(buffer)
     assert is_memref(slab)
@@ -177,7 +180,7 @@ def _box(op: StageOp) -> list[Dimension]:
         checks = (("ge", reach.low < 0), ("lt", reach.high + extent > buffer_extent))
         needed = tuple(name for name, is_needed in checks if is_needed)
         box.append(
-            Dimension(extent, _ODD if form is None else form, buffer_extent, source_stride, target_stride, needed)
+            Dimension(extent, ODD if form is None else form, buffer_extent, source_stride, target_stride, needed)
         )
     return box
 
@@ -245,15 +248,22 @@ def _written_out(lowering: Lowering, count: int) -> Sequence[LinearForm] | None:
 
 
 @contextmanager
-def _vectors(lowering: Lowering, scope: Scope, count: int) -> Generator[tuple[Scope, LinearForm]]:
-    """Where the threads share `count` vectors: the number of the one to move, thread by thread."""
+def vectors_of(
+    lowering: Lowering, scope: Scope, count: int, unroll: int | None = None
+) -> Generator[tuple[Scope, LinearForm]]:
+    """Where the threads share `count` vectors: the number of the one to move, thread by thread.
+
+    unroll: how many a thread moves without a jump, where it has several; by itself all, if they are not many.
+    """
     indices, threads, thread = lowering.indices, lowering.grid.threads, lowering.grid.thread
     if count % threads == 0:
         steps = count // threads
         if steps == 1:
             yield scope, thread
             return
-        loop = ForOp.of(indices.constant(0), steps, 1, unroll=0 if steps <= MOST_UNROLLED_STEPS else None)
+        if unroll is None and steps <= MOST_UNROLLED_STEPS:
+            unroll = 0
+        loop = ForOp.of(indices.constant(0), steps, 1, unroll)
         loop.index.name_hint = "u"
         with scope.inside(loop, loop.body.block) as inner:
             yield inner, indices.leaf(loop.index) * threads + thread
@@ -263,31 +273,22 @@ def _vectors(lowering: Lowering, scope: Scope, count: int) -> Generator[tuple[Sc
         with scope.inside(branch, branch.then.block) as inner:
             yield inner, thread
         return
-    loop = ForOp.of(indices.value(scope, thread), count, threads)
+    loop = ForOp.of(indices.value(scope, thread), count, threads, unroll)
     loop.index.name_hint = "e"
     with scope.inside(loop, loop.body.block) as inner:
         yield inner, indices.leaf(loop.index)
 
 
-def _coordinates(
-    indices: Indices, scope: Scope, box: Sequence[Dimension], number: LinearForm, width: int
-) -> list[LinearForm]:
-    """Coordinates in the box of vector `number`, in row-major order."""
-    if not box:
-        return []
-    extents = [dimension.extent for dimension in box]
-    extents[-1] //= width
+def coordinates_of(indices: Indices, scope: Scope, extents: Sequence[int], number: LinearForm) -> list[LinearForm]:
+    """The coordinates of element `number` of a box with these extents, in row-major order."""
     coordinates: list[LinearForm] = []
     for extent in reversed(extents[1:]):
         coordinates.append(indices.remainder(scope, number, extent))
         number = indices.quotient(scope, number, extent)
-    coordinates.append(number)
-    coordinates.reverse()
-    coordinates[-1] = coordinates[-1] * width
-    return coordinates
+    return [*([number] if extents else []), *reversed(coordinates)]
 
 
-def _inside(indices: Indices, scope: Scope, box: Sequence[Dimension], local: Sequence[LinearForm]) -> SSAValue | None:
+def inside_of(indices: Indices, scope: Scope, box: Sequence[Dimension], local: Sequence[LinearForm]) -> SSAValue | None:
     """Whether a place of the box is inside the buffer; None where it always is."""
     inside: SSAValue | None = None
     for dimension, coordinate in zip(box, local, strict=True):

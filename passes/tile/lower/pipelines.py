@@ -15,6 +15,7 @@ from ....rewriting.linear import LinearForm
 from .copies import SlabCopy
 from .lowering import Lowering
 from .scopes import Scope
+from .transposed_copies import slab_copy
 
 
 def pipelined_stages(op: ForOp) -> list[StageOp]:
@@ -121,6 +122,6 @@ class Pipeline:
 
 
 def _ring(lowering: Lowering, stage: StageOp) -> _Ring:
-    copy, depth = SlabCopy.of(lowering, stage), stage.buffers.value.data
+    copy, depth = slab_copy(lowering, stage), stage.buffers.value.data
     copy.declare(lowering, depth)
     return _Ring(copy, depth)

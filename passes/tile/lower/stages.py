@@ -9,10 +9,10 @@ from xdsl.ir import Operation
 from ....dialects.gpu_kernel import AsyncCommitOp, AsyncWaitOp
 from ....dialects.tile import AxisOp, StageOp
 from ....dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, ExpandOp
-from .copies import SlabCopy
 from .indices import ZERO
 from .lowering import Lowering
 from .scopes import Scope
+from .transposed_copies import slab_copy
 
 VALUE_OPS = (AluOp, AxisOp, BitcastOp, CastOp, ConstOp, ExpandOp)
 """Ops that touch no memory but registers: they may stand between the stages of one group."""
@@ -29,7 +29,7 @@ class StageGroup:
 
     def add(self, op: StageOp) -> None:
         """Copy the slab of a stage that is not copied ahead of its loop."""
-        copy = SlabCopy.of(self.lowering, op)
+        copy = slab_copy(self.lowering, op)
         copy.declare(self.lowering, 1)
         self.lowering.barrier_before(self.scope, op)
         copy.build(self.lowering, self.scope, ZERO)

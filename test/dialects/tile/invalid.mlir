@@ -139,6 +139,12 @@ uop.kernel @padded_and_swizzled(%x: memref<16xf16>) schedule #tile.schedule<i = 
 
 // -----
 
+// expected-error@+1 {{%x: `along` is a dimension, of slabs that are not swizzled}}
+uop.kernel @transposed_and_swizzled(%x: memref<8x16xf16>) schedule #tile.schedule<i = 16 loop, stage = [%x along 0 swizzle 8]> {
+}
+
+// -----
+
 uop.kernel @scan_over_blocks(%x: memref<f32>) {
   %bj = tile.axis j = 8 block : index
   %0 = tile.read %x[] : memref<f32>() -> f32

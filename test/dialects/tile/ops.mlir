@@ -54,11 +54,16 @@ uop.kernel @scans(%out: memref<f32>) {
 uop.kernel @scalar(%out: memref<f32>) schedule #tile.schedule<> {
 }
 
-// Matrices of a slab whose units of 16 bytes are permuted.
 // CHECK: uop.kernel @resident(%x: memref<8xf32>) schedule #tile.schedule<i = 8 thread, min_blocks = 4> {
 uop.kernel @resident(%x: memref<8xf32>) schedule #tile.schedule<min_blocks = 4, i = 8 thread> {
 }
 
+// A slab whose rows go along another dimension than the buffer's.
+// CHECK: uop.kernel @transposed(%x: memref<4x16x8xf16>) schedule #tile.schedule<i = 8 thread, stage = [%x buffers 2 along 1 pad 8]> {
+uop.kernel @transposed(%x: memref<4x16x8xf16>) schedule #tile.schedule<i = 8 thread, stage = [%x buffers 2 along 1 pad 8]> {
+}
+
+// Matrices of a slab whose units of 16 bytes are permuted.
 // CHECK: uop.kernel @matrices(%x: memref<16x64xf16>) schedule #tile.schedule<i = 8 lane, stage = [%x buffers 2 async swizzle 8]> {
 uop.kernel @matrices(%x: memref<16x64xf16>) schedule #tile.schedule<i = 8 lane, stage = [%x buffers 2 async swizzle 8]> {
   %i = tile.axis i = 8 lane : index

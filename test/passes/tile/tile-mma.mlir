@@ -178,3 +178,39 @@ uop.kernel @nested(%out: memref<64x64xf32>, %a: memref<64x64x4xf16>, %b: memref<
     }
   }
 }
+
+// -----
+
+// A convolution: the loop over the instruction is the innermost, inside of those over taps. Rows of the slabs go along
+// the channels, which lie behind each other in registers: each tap is a place among the rows, and no matrix is read
+// across.
+// CHECK-LABEL: uop.kernel @windows
+// CHECK:         loop.for %{{.*}} (c = 2 loop) carry (%acc = add : vector<1x2x2xf32>) {
+// CHECK:           tile.stage %x[{{.*}}] buffers 1 : memref<32x10xf16> -> memref<16x10xf16, strided<[1, 24]>, "shared">
+// CHECK:           tile.stage %w[{{.*}}] buffers 1 : memref<16x32x3xf16> -> memref<16x16x3xf16, strided<[72, 1, 24]>, "shared">
+// CHECK:           loop.for %t (t = 3 unroll) carry (%acc_1 = add from %acc : vector<1x2x2xf32>) {
+// CHECK-NOT:         loop.for
+// CHECK:             %[[A:.*]] = tile.read %w_s[%{{.*}}, %{{.*}}, %t] ldmatrix :
+// CHECK:             %[[B:.*]] = tile.read %x_s[%{{.*}}, %{{.*}}] ldmatrix :
+// CHECK-NEXT:        tile.mma m16n8k16 %acc_1, %[[A]], %[[B]] :
+uop.kernel @windows(%out: memref<16x8xf32>, %x: memref<32x10xf16>, %w: memref<16x32x3xf16>)
+    schedule #tile.schedule<o = 16 mma, p = 1 register * 8 mma, c = 2 loop * 16 mma, t = 3 unroll,
+                            stage = [%x along 0 pad 8, %w along 1 pad 8]> {
+  loop.for %o (o = 16 parallel) {
+    loop.for %p (p = 8 parallel) {
+      %0 = loop.reduce %c (c = 32) add : f32 {
+        %1 = loop.reduce %t (t = 3) add : f32 {
+          %2 = uop.add %p, %t : index
+          %3 = uop.load %x[%c, %2] : memref<32x10xf16>
+          %4 = uop.cast %3 : f16 -> f32
+          %5 = uop.load %w[%o, %c, %t] : memref<16x32x3xf16>
+          %6 = uop.cast %5 : f16 -> f32
+          %7 = uop.mul %4, %6 : f32
+          loop.yield %7 : f32
+        }
+        loop.yield %1 : f32
+      }
+      uop.store %0, %out[%o, %p] : memref<16x8xf32>
+    }
+  }
+}

@@ -120,3 +120,22 @@ uop.kernel @unknown(%out: memref<8xf32>, %x: memref<8xf32>) schedule #tile.sched
     uop.store %0, %out[%i] : memref<8xf32>
   }
 }
+
+// -----
+
+// Rows of a slab may go along another dimension than those of the buffer, if it has it.
+// CHECK-LABEL: uop.kernel @transposed
+// CHECK:         tile.stage %x[%{{.*}}, %{{.*}}] buffers 1 : memref<8x64xf32> -> memref<4x16xf32, strided<[1, 6]>, "shared">
+// expected-remark@+1 {{%w is not staged here: a slab of 1 dimensions has no dimension 1}}
+uop.kernel @transposed(%out: memref<8xf32>, %x: memref<8x64xf32>, %w: memref<64xf32>)
+    schedule #tile.schedule<i = 2 block * 4 thread, k = 4 loop * 16 loop, stage = [%x along 0 pad 2, %w along 1]> {
+  loop.for %i (i = 8 parallel) {
+    %0 = loop.reduce %k (k = 64) add : f32 {
+      %1 = uop.load %x[%i, %k] : memref<8x64xf32>
+      %2 = uop.load %w[%k] : memref<64xf32>
+      %3 = uop.mul %1, %2 : f32
+      loop.yield %3 : f32
+    }
+    uop.store %0, %out[%i] : memref<8xf32>
+  }
+}
