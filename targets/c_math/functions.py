@@ -1,21 +1,15 @@
-"""Functions for every element type, and how a text becomes a function for one type and number of lanes.
+"""The functions for every element type, as texts (text.py), and which text a function has.
 
-In a text `T` is the type of a value and `E` that of a lane, `I` and `U` are the signed and unsigned integers as wide,
-`C` is what a comparison gives (`I`; `int` of scalars), `M` a bool or mask, `BITS` the width of a lane, and `<f32>` so
-many lanes of f32. `$f` is the function f for that type, and makes f one of the functions that are written. `@4` behind
-any of them says of how many lanes. `$splat(c)` is c in every lane, `$select(c, x, y)` is `c ? x : y`.
+`$splat(c)` is c in every lane, `$select(c, x, y)` is `c ? x : y`.
 """
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+from functools import cache
 
 from .. import c_types
-from . import conversions, float32
-
-Use = tuple[str, str, int]
-"""A function that a text calls: what it computes, the element type that it takes, and the lanes."""
+from . import conversions, float32, libm
+from .text import Spelling, Use, spell
 
 # Numbers: the same text for scalars and vectors.
 NUMBERS: dict[str, str] = {
@@ -88,7 +82,7 @@ UNSIGNED: dict[str, str] = {
     "shr": "T $shr(T x, T y) { return $select((U)y < BITS, x >> (y & (BITS - 1)), $splat(0)); }",
 }
 
-INT_POWER = """\
+POWER = """\
 T $pow(T x, T y) {
   if (y < 0) return x == 1 ? 1 : x == -1 ? (y % 2 ? -1 : 1) : 0;
   unsigned long long base = x, power = 1;
@@ -105,96 +99,19 @@ T $pow(T x, T y) {
   return (T)power;
 }"""
 
-INSTRUCTIONS = {
-    "abs": "fabs",
-    "copysign": "copysign",
-    "sqrt": "sqrt",
-    "floor": "floor",
-    "ceil": "ceil",
-    "round": "rint",
-    "trunc": "trunc",
-    "fma": "fma",
-}
-"""Functions of libm that machines have instructions for: compilers make one of all lanes."""
-
-LIBM = {
-    name: name
-    for name in (
-        "exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf erfc "
-        "pow atan2"
-    ).split()
-} | {"truncmod": "fmod"}
-"""Functions that are called lane by lane, for types that have none of their own here."""
-
-_ARITY = {"copysign": 2, "pow": 2, "atan2": 2, "truncmod": 2, "fma": 3}
-
-
-@dataclass(frozen=True)
-class Definition:
-    """A function's C text, the vectors that it names (element type and lanes) and the functions that it calls."""
-
-    text: str
-    vectors: frozenset[tuple[str, int]]
-    uses: tuple[Use, ...]
-
-
-def function_name(op: str, element: str, lanes: int) -> str:
-    return f"{op}_{element}" if lanes == 1 else f"{op}_{element}x{lanes}"
-
-
-def define(use: Use) -> Definition:
-    """The C function for one type. Raises `KeyError` where the op is not defined for it."""
-    op, element, lanes = use
-    vectors: set[tuple[str, int]] = set()
-    uses: dict[Use, None] = {}
-
-    def named(element: str, lanes: int) -> str:
-        vectors.add((element, lanes))
-        return c_types.vector_type(element, lanes)
-
-    def replace(match: re.Match[str]) -> str:
-        token, _, count = match[0].partition("@")
-        width = int(count) if count else lanes
-        match token:
-            case "T":
-                return named(element, width)
-            case "E":
-                return c_types.SCALARS[element]
-            case "I":
-                return named(c_types.integer_type(element, width), width)
-            case "U":
-                return named(c_types.unsigned_type(element, width), width)
-            case "C":
-                return "int" if width == 1 else named(c_types.integer_type(element, width), width)
-            case "M":
-                return named("i1", width)
-            case "BITS":
-                return str(8 * c_types.lane_bytes(element, width))
-            case _ if token[0] == "<":
-                return named(token[1:-1], width)
-            case _:
-                called = (token[1:], element, width)
-                if called != use:
-                    uses[called] = None
-                return function_name(*called)
-
-    text = _TOKEN.sub(replace, _source(op, element, lanes))
-    return Definition(text, frozenset(vectors), tuple(uses))
-
-
-_TOKEN = re.compile(r"(?:\b(?:T|E|I|U|C|M|BITS)\b|\$\w+|<[a-z]+\d*>)(?:@\d+)?")
-
 _INLINE = "static inline __attribute__((always_inline)) "
 _CALLED = "static __attribute__((noinline)) "
 
 
-def _is_lane_of_four(op: str, element: str) -> bool:
-    """Whether a scalar is computed in a vector, so that it is what a lane of a vector is."""
-    return (element == "f32" and op in float32.FUNCTIONS) or (op, element) in conversions.FUNCTIONS
+@cache
+def define(use: Use) -> Spelling:
+    """The C function for one type. Raises `KeyError` where it is not defined for it."""
+    op, element, lanes = use
+    definition = spell(_source(op, element, lanes), element, lanes)
+    return Spelling(definition.text, tuple(called for called in definition.uses if called != use), definition.vectors)
 
 
 def _source(op: str, element: str, lanes: int) -> str:
-    """The text of a function, with its tokens."""
     if _is_lane_of_four(op, element):
         conversion = conversions.FUNCTIONS.get((op, element))
         if lanes > 1:
@@ -208,54 +125,26 @@ def _source(op: str, element: str, lanes: int) -> str:
         return f"{_INLINE}<{target}> ${op}(T x) {{ return (union {{ T from; <{target}> to; }}){{x}}.to; }}"
     if op == "where":
         return _INLINE + NUMBERS[op]
-    if element in ("f32", "f64"):
-        return _float(op, element, lanes)
-    return _integer(op, element, lanes)
-
-
-def _float(op: str, element: str, lanes: int) -> str:
+    if element not in ("f32", "f64"):
+        return _integer(op, element, lanes)
     if op in FLOATS:
         return _INLINE + FLOATS[op]
-    stem = op.removeprefix("libm_")
-    function = f"__builtin_{(INSTRUCTIONS | LIBM)[stem]}{'f' if element == 'f32' else ''}"
-    if stem in INSTRUCTIONS:
-        return _INLINE + _by_lanes(op, function, _ARITY.get(stem, 1), lanes)
-    return (_INLINE if lanes == 1 else _CALLED) + _in_turn(op, function, _ARITY.get(stem, 1), lanes)
+    if op in libm.INSTRUCTIONS:
+        return _INLINE + libm.instruction(op, element, lanes)
+    return (_INLINE if lanes == 1 else _CALLED) + libm.function(op, element, lanes)
+
+
+def _is_lane_of_four(op: str, element: str) -> bool:
+    """Whether a scalar is computed in a vector, so that it is what a lane of a vector is."""
+    return (element == "f32" and op in float32.FUNCTIONS) or (op, element) in conversions.FUNCTIONS
 
 
 def _integer(op: str, element: str, lanes: int) -> str:
     unsigned = element.startswith("u")
     if op == "pow":
-        if lanes > 1:
-            return _CALLED + _in_turn(op, "$pow@1", 2, lanes)
-        return _CALLED + (UNSIGNED_POWER if unsigned else INT_POWER)
-    special = UNSIGNED if unsigned else {}
-    text = special.get(op) or INTEGERS.get(op) or NUMBERS[op]
-    return _INLINE + text
-
-
-def _by_lanes(op: str, function: str, arity: int, lanes: int) -> str:
-    """One expression of all lanes, which compilers make one instruction of."""
-    parameters = ", ".join(f"T {name}" for name in "xyz"[:arity])
-    if lanes == 1:
-        return f"T ${op}({parameters}) {{ return {function}({', '.join('xyz'[:arity])}); }}"
-    calls = [f"{function}({', '.join(f'{name}[{lane}]' for name in 'xyz'[:arity])})" for lane in range(lanes)]
-    rows = ",\n".join("    " + ", ".join(calls[first : first + 4]) for first in range(0, lanes, 4))
-    return f"T ${op}({parameters}) {{\n  return (T){{\n{rows}}};\n}}"
-
-
-def _in_turn(op: str, function: str, arity: int, lanes: int) -> str:
-    """A loop over the lanes."""
-    parameters = ", ".join(f"T {name}" for name in "xyz"[:arity])
-    if lanes == 1:
-        return f"T ${op}({parameters}) {{ return {function}({', '.join('xyz'[:arity])}); }}"
-    arguments = ", ".join(f"{name}[lane]" for name in "xyz"[:arity])
-    return f"""\
-T ${op}({parameters}) {{
-  T r;
-  for (int lane = 0; lane < {lanes}; lane++) r[lane] = {function}({arguments});
-  return r;
-}}"""
+        return _CALLED + (libm.in_turn(op, "$pow@1", 2, lanes) if lanes > 1 else UNSIGNED_POWER if unsigned else POWER)
+    text = UNSIGNED.get(op) if unsigned else None
+    return _INLINE + (text or INTEGERS.get(op) or NUMBERS[op])
 
 
 def _splat(element: str, lanes: int) -> str:
@@ -266,9 +155,10 @@ def _splat(element: str, lanes: int) -> str:
 
 
 def _select(element: str, lanes: int) -> str:
+    """C has no `?:` of vectors. Of a sum GCC makes one instruction; an `|` it would rewrite with `^` first."""
     if lanes == 1:
         return "T $select(C c, T x, T y) { return c ? x : y; }"
-    return "T $select(C c, T x, T y) { return (T)((c & (I)x) | (~c & (I)y)); }"
+    return "T $select(C c, T x, T y) { return (T)((c & (I)x) + (~c & (I)y)); }"
 
 
 def _comparison(element: str, lanes: int) -> str:

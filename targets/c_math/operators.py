@@ -1,4 +1,4 @@
-"""The ops that C writes with its operators, on scalars and on vectors."""
+"""What C writes with its operators, on scalars and on vectors; texts of text.py with `{0}`, `{1}`, … for operands."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": 
 
 
 def operator(op: str, element: str, lanes: int) -> str | None:
-    """The expression of `op` with `{0}`, `{1}`, … for operands; None where it is a function."""
+    """The expression of `op`; None where it is a function. Not for 16-bit floats, but for `where`."""
     if element == "i1":
         return _bool(op, lanes)
     if op in _BITWISE:
@@ -21,17 +21,19 @@ def operator(op: str, element: str, lanes: int) -> str | None:
         return "{0} ? {1} : {2}" if lanes == 1 else None
     if element in ("f32", "f64"):
         return _float(op, element, lanes)
-    return _integer(op, element, lanes)
+    return _integer(op, element)
 
 
 def _mask(comparison: str, element: str, lanes: int) -> str:
     """A comparison of vectors gives integers as wide as what it compares."""
-    if lanes == 1:
-        return comparison
-    mask = c_types.vector_type("i1", lanes)
-    if c_types.lane_bytes(element, lanes) == c_types.lane_bytes("i1", lanes):
-        return f"({mask})({comparison})"
-    return f"__builtin_convertvector({comparison}, {mask})"
+    return comparison if lanes == 1 else _resized(comparison, "M", element, "i1", lanes)
+
+
+def _resized(integers: str, type: str, element: str, target: str, lanes: int) -> str:
+    """Vectors of integers as wide as `element`, as vectors as wide as `target`, called `type`."""
+    if c_types.lane_bytes(element, lanes) == c_types.lane_bytes(target, lanes):
+        return f"({type})({integers})"
+    return f"__builtin_convertvector({integers}, {type})"
 
 
 def _bool(op: str, lanes: int) -> str | None:
@@ -68,14 +70,28 @@ def _float(op: str, element: str, lanes: int) -> str | None:
             return None
 
 
-def _integer(op: str, element: str, lanes: int) -> str | None:
+def _integer(op: str, element: str) -> str | None:
     """C leaves signed overflow undefined, PyTorch wraps: integers go through unsigned. An index never wraps."""
     if op == "not":
         return "~{0}"
     if element == "index":
         return {"neg": "-{0}", **{name: f"{{0}} {sign} {{1}}" for name, sign in _SIGNS.items()}}.get(op)
-    type = c_types.vector_type(element, lanes)
-    unsigned = c_types.vector_type(c_types.unsigned_type(element, lanes), lanes)
     if op in _SIGNS:
-        return f"({type})(({unsigned}){{0}} {_SIGNS[op]} ({unsigned}){{1}})"
-    return f"({type})-({unsigned}){{0}}" if op == "neg" else None
+        return f"(T)((U){{0}} {_SIGNS[op]} (U){{1}})"
+    return "(T)-(U){0}" if op == "neg" else None
+
+
+def conversion(source: str, target: str, lanes: int) -> str:
+    """Between types that C has; the text's type is `source`.
+
+    Floats become integers of fewer than 32 bits by way of `int`, so that the same instructions make vectors of them.
+    """
+    if lanes == 1:
+        return "{0} != 0" if target == "i1" else f"(<{target}>){{0}}"
+    if target == "i1":
+        return _mask("{0} != 0", source, lanes)
+    if source == "i1":
+        return f"__builtin_convertvector(-{{0}}, <{target}>)"
+    if source in ("f32", "f64") and c_types.element_bytes(target) < 4:
+        return f"__builtin_convertvector(__builtin_convertvector({{0}}, <i32>), <{target}>)"
+    return f"__builtin_convertvector({{0}}, <{target}>)"
