@@ -71,10 +71,7 @@ def _simulator(function: ImportedFunction) -> Executable:
 
 def _gpu(function: ImportedFunction) -> CudaProgram:
     gpus = all_gpus()
-    program = Program(function.module, function.name)
-    texts = {name: kernel.text for name, kernel in program.kernels.items()}
-    cubins = {name: kernel.cubin for name, kernel in program.kernels.items()}
-    return CudaProgram(program.plan, texts, gpus, cubins=cubins)
+    return CudaProgram(Program(function.module, function.name).artifact(), gpus)
 
 
 def _arch_of_gpu() -> str:

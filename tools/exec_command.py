@@ -19,6 +19,7 @@ from ..runtime.artifact.loaded import LoadedProgram, load
 from ..runtime.artifact.plan import PlanError, Value
 from ..runtime.artifact.safetensors import Tensor, read_tensors, write_tensors
 from ..runtime.artifact.signature import flatten
+from ..runtime.cuda.errors import GpuError
 from ..runtime.nvrtc import CompileError, NvrtcNotFoundError
 from ..runtime.simulator import SimulationError, UnsupportedPtxError
 
@@ -28,6 +29,7 @@ ERRORS = (
     InputError,
     PlanError,
     CompileError,
+    GpuError,
     NvrtcNotFoundError,
     SimulationError,
     UnsupportedPtxError,

@@ -5,29 +5,40 @@ from __future__ import annotations
 from math import prod
 
 from ...dialects.axes import AxisKind
-from .kernel_shape import Access, KernelShape
+from ...dialects.schedule import Staging
+from ...dialects.types import shape_of
+from .kernel_shape import KernelShape
 from .schedule_parts import Axes, Choice, ceil_div, factors_of, power_of_two_above, schedule_of
 
 WIDE_LANES = 16
 """Lanes of f32 of a machine that has 32 vector registers, and so room for larger tiles."""
+
+PACKED_ROWS = 32
+"""Rows from which on packing pays: each element of a panel is then read several times."""
+
+PANEL_BYTES = 512 * 1024
+"""What a panel may take, and what an operand takes that stays in the second cache as it is."""
+
+PAGE_BYTES = 4096
+"""Rows that are so far apart, or a multiple of it, lie in the same few sets of a cache, and each in a page of its own
+(measured: half the speed)."""
 
 TASKS = 16
 """Tasks, if there is as much work: threads that share a machine with others do not wait long for the last one."""
 
 
 def cpu_product_schedule(shape: KernelShape, row: str, column: str, reduced: str, lanes: int) -> Choice:
-    """Lanes along the columns or the rows, where an operand lies along them: the other's elements are broadcast. Where
-    both lie along the reduced axis, so do the lanes, and are added together at the end."""
+    """Lanes along the columns or the rows, where an operand lies along them or can be packed so: the other's elements
+    are broadcast. Where both lie along the reduced axis and are too small for that, so do the lanes, which are added
+    together at the end."""
     factors = [access for access in shape.loads if reduced in access.axes]
-    if _along(factors, column):
-        return _broadcast(shape, row, column, lanes)
-    if _along(factors, row):
-        return _broadcast(shape, column, row, lanes)
+    for axis, other in ((column, row), (row, column)):
+        if any(access.contiguous_axis == axis for access in factors):
+            return _broadcast(shape, other, axis, reduced, lanes)
+    axis, other = (row, column) if shape.extents[row] <= shape.extents[column] else (column, row)
+    if shape.extents[axis] >= lanes and shape.extents[other] >= PACKED_ROWS:
+        return _broadcast(shape, other, axis, reduced, lanes)
     return _dot(shape, row, column, reduced, lanes)
-
-
-def _along(factors: list[Access], axis: str) -> bool:
-    return any(access.contiguous_axis == axis for access in factors)
 
 
 def _rows(extent: int, most: int) -> int:
@@ -37,7 +48,7 @@ def _rows(extent: int, most: int) -> int:
     return next((rows for rows in range(most, most // 2, -1) if extent % rows == 0), most)
 
 
-def _broadcast(shape: KernelShape, row: str, column: str, lanes: int) -> Choice:
+def _broadcast(shape: KernelShape, row: str, column: str, reduced: str, lanes: int) -> Choice:
     """A tile of several rows by two vectors of columns: enough sums to hide their latency, few enough for the
     registers, and less than one load for each multiplication (measured: 8 x 2 of 16 lanes, 6 x 2 of 8)."""
     is_wide = lanes >= WIDE_LANES
@@ -54,7 +65,28 @@ def _broadcast(shape: KernelShape, row: str, column: str, lanes: int) -> Choice:
         row: factors_of((blocks, AxisKind.BLOCK), (ceil_div(steps, blocks), AxisKind.LOOP), (rows, AxisKind.REGISTER)),
         column: factors_of((columns, AxisKind.BLOCK), (vectors, AxisKind.REGISTER), (lanes, AxisKind.REGISTER)),
     }
-    return Choice(schedule_of(shape, axes), f"product: tiles of {rows} x {vectors} vectors of {lanes} along {column}")
+    stage = _packed(shape, row, column, reduced, vectors * lanes)
+    packed = "".join(f", %{staging.buffer} packed" for staging in stage)
+    reason = f"product: tiles of {rows} x {vectors} vectors of {lanes} along {column}{packed}"
+    return Choice(schedule_of(shape, axes, stage), reason)
+
+
+def _packed(shape: KernelShape, row: str, column: str, reduced: str, width: int) -> tuple[Staging, ...]:
+    """The operand with the columns, if its panels are read often enough and lie badly: elsewhere than along the
+    columns, with rows that share a few sets of the cache, or with more of them than it holds."""
+    panels = [access for access in shape.loads if {column, reduced} <= access.axes and row not in access.axes]
+    if len(panels) != 1 or shape.extents[row] < PACKED_ROWS or not panels[0].is_linear:
+        return ()
+    (panel,) = panels
+    if shape.extents[reduced] * width * panel.element_bytes > PANEL_BYTES:
+        return ()
+    if panel.contiguous_axis != column:
+        along = [place for place, index in enumerate(panel.indices) if index and column in index]
+        return (Staging(panel.buffer, along=along[0]),) if len(along) == 1 else ()
+    row_bytes = shape_of(panel.op.buffer.type)[-1] * panel.element_bytes
+    if row_bytes % PAGE_BYTES == 0 or row_bytes * shape.extents[reduced] > PANEL_BYTES:
+        return (Staging(panel.buffer),)
+    return ()
 
 
 def _dot(shape: KernelShape, row: str, column: str, reduced: str, lanes: int) -> Choice:

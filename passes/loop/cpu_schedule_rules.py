@@ -6,11 +6,13 @@ from __future__ import annotations
 from math import prod
 
 from ...dialects.axes import AxisKind
+from ...dialects.schedule import Factor
 from .cpu_product_rule import cpu_product_schedule
 from .kernel_shape import KernelShape
 from .product_rule import product_axes
 from .schedule_parts import Axes, Choice, ceil_div, factors_of, power_of_two_above, schedule_of
 from .schedule_rules import contiguous_axis
+from .transpose_rule import transposed_axes
 
 VECTORS = 4
 """Vectors side by side in a step of a loop: as many chains of dependent operations as hide the latency of one."""
@@ -25,7 +27,8 @@ def choose_for_cpu(shape: KernelShape, vector_bytes: int) -> Choice:
     if shape.scanned:
         return _scan(shape, lanes)
     if not shape.reduced:
-        return _elementwise(shape, lanes)
+        transposed = transposed_axes(shape)
+        return _elementwise(shape, lanes) if transposed is None else _transpose(shape, *transposed, lanes)
     if (axes := product_axes(shape)) is not None:
         return cpu_product_schedule(shape, *axes, lanes)
     contiguous = contiguous_axis(shape)
@@ -56,6 +59,20 @@ def _elementwise(shape: KernelShape, lanes: int) -> Choice:
         (lanes, AxisKind.REGISTER),
     )
     return Choice(schedule_of(shape, axes), f"elementwise: {vectors} vectors of {lanes} along {inner} a step")
+
+
+def _transpose(shape: KernelShape, loaded: str, stored: str, lanes: int) -> Choice:
+    """Squares of as many vectors as they have lanes, loaded along one axis and stored along the other."""
+    axes: Axes = {}
+    for axis in (loaded, stored):
+        extent = shape.extents[axis]
+        count = min(lanes, power_of_two_above(extent))
+        axes[axis] = factors_of((ceil_div(extent, count), AxisKind.BLOCK), (count, AxisKind.REGISTER))
+    steps = [factor for factor in axes[stored] if factor.kind is AxisKind.BLOCK]
+    if steps:  # A task fills whole rows of the output.
+        axes[stored] = [Factor(steps[0].extent, AxisKind.LOOP), axes[stored][-1]]
+    reason = f"loads along {loaded}, stores along {stored}: squares of {lanes} vectors, transposed"
+    return Choice(schedule_of(shape, axes), reason)
 
 
 def _row_reduction(shape: KernelShape, row: str, lanes: int) -> Choice:

@@ -30,11 +30,12 @@ from .linear import linear_form, negative_form
 from .lower.indices import ZERO, Indices
 from .lower.lowering import flat_type
 from .lower.values import Value, Values
-from .lower_cpu.accesses import lower_read, lower_stage, lower_write
+from .lower_cpu.accesses import lower_read, lower_write
 from .lower_cpu.costs import task_grain
 from .lower_cpu.loops import lower_loop
 from .lower_cpu.lowering import CPULowering, Place
 from .lower_cpu.reductions import lower_reduce_axis
+from .lower_cpu.stages import lower_stage
 from .lower_cpu.tasks import lower_tasks
 from .lower_cpu.vector_scope import VectorScope
 
@@ -52,7 +53,7 @@ class ConvertTileToCPUKernelPass(ModulePass):
     - Loops carry vectors. The steps of a loop, or of a block axis, in which the masks of ragged axes may not hold are
       apart: all others have no masks, and the last knows how many lanes it has.
     - A product that is added to what a loop carries is one fused operation.
-    - Stages become arrays of the task, filled row by row.
+    - Stages become arrays of the task, filled vector by vector, by way of transposed squares where lanes need it.
 
     Leaves alone: the program, kernels without a schedule. Refused: threads, lanes and matrix instructions of GPUs.
 
@@ -151,12 +152,21 @@ def _lanes(kernel: KernelOp, most: int) -> tuple[int | None, int]:
             place += ZERO if form is None else form * stride
         for axis in axes:
             if place.terms.get(axis.result) == 1:
-                runs[axis.dimension] += 1
+                runs[axis.dimension] += _steps_around(access)
     able = [dimension for dimension, extent in extents.items() if gcd(extent, most) > 1]
     if not able:
         return None, 1
     chosen = max(able, key=lambda dimension: (runs[dimension], dimension or 0))
     return chosen, gcd(extents[chosen], most)
+
+
+def _steps_around(op: Operation) -> int:
+    """How often the loops around an op carry it out."""
+    steps = 1
+    while isinstance(parent := op.parent_op(), ForOp):
+        steps *= parent.axis.extent.data
+        op = parent
+    return steps
 
 
 def _ragged(kernel: KernelOp) -> list[LinearForm]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 from .artifact import Artifact
@@ -24,6 +25,7 @@ class Device:
     load:    makes an artifact ready to run
     tensors: whether it takes and gives PyTorch's tensors; else arrays, as `STORAGE_DTYPES` says
     is_there: whether this machine has it
+    keep:    a tensor that is given with each run, such as a parameter, where the device reads it without a copy
     """
 
     name: str
@@ -31,6 +33,7 @@ class Device:
     load: Callable[[Artifact], Executable]
     tensors: bool = False
     is_there: Callable[[], bool] = lambda: True
+    keep: Callable[[Any], Any] = lambda value: value
 
 
 def _load_simulator(artifact: Artifact) -> Executable:
@@ -39,7 +42,35 @@ def _load_simulator(artifact: Artifact) -> Executable:
     return SimulatedProgram(artifact).execute
 
 
-DEVICES: Mapping[str, Device] = {device.name: device for device in (Device("sim", ("cuda",), _load_simulator),)}
+def _load_gpu(artifact: Artifact) -> Executable:
+    from ..cuda.gpus import all_gpus
+    from ..cuda.program import CudaProgram
+
+    return CudaProgram(artifact, all_gpus())
+
+
+def _has_gpu() -> bool:
+    """Whether there is a GPU and what it takes, PyTorch and pycuda."""
+    if not (find_spec("pycuda") and find_spec("torch")):
+        return False
+    import torch
+
+    return torch.cuda.is_available()
+
+
+def _keep_on_gpu(value: Any) -> Any:
+    import torch
+
+    return value.to(torch.device("cuda", torch.cuda.current_device()))
+
+
+DEVICES: Mapping[str, Device] = {
+    device.name: device
+    for device in (
+        Device("cuda", ("cuda",), _load_gpu, tensors=True, is_there=_has_gpu, keep=_keep_on_gpu),
+        Device("sim", ("cuda",), _load_simulator),
+    )
+}
 """By name, the fastest first."""
 
 

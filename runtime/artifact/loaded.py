@@ -46,7 +46,7 @@ class LoadedProgram:
         known = {name: tensor.array for name, tensor in folder.weights.items()} | dict(weights or {})
         for each, value in self._inputs():
             if each.kind != GIVEN and each.source in known:
-                self._held[each.source] = self._take(value, known[each.source])
+                self._held[each.source] = self.device.keep(self._take(value, known[each.source]))
 
     @property
     def given(self) -> Sequence[Value]:
@@ -65,7 +65,7 @@ class LoadedProgram:
         values = {each.source: value for each, value in self._inputs() if each.kind != GIVEN}
         if source not in values:
             raise InputError(f"the program holds no {source!r} (it holds {', '.join(values) or 'nothing'})")
-        self._held[source] = self._take(values[source], given)
+        self._held[source] = self.device.keep(self._take(values[source], given))
 
     def __call__(self, *args: Any, **named: Any) -> Any:
         """What the program gives. Raises `InputError`, and what the device has to say."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..artifact.artifact import Artifact
 from ..artifact.plan import Kernel, Plan
 from ..nvrtc import compile_cuda
 from .driver import Function, Stream
@@ -52,15 +53,18 @@ class LoadedKernel:
             raise LaunchError(f"CUDA error in {self} on {self.gpu}: {error}{places}{doubt}") from error
 
 
-def load_kernel(plan: Plan, name: str, gpu: Gpu, text: str, cubin: bytes | None) -> LoadedKernel:
-    """Load a kernel of the plan. text: its CUDA text; cubin: what it is for `plan.arch`, where that is known
+def load_kernel(artifact: Artifact, name: str, gpu: Gpu) -> LoadedKernel:
+    """Load a kernel: its cubin where that is for the GPU, else its text is compiled for it.
 
-    The GPU's context must be current. Raises `LaunchError`, and `CompileError` where NVRTC refuses the text.
+    The GPU's context must be current. Raises `LaunchError`, `CompileError` where NVRTC refuses the text, and
+    `PlanError` where there is none.
     """
+    plan = artifact.plan
     kernel = plan.kernels[name]
-    if cubin is None or plan.arch != gpu.arch:
-        cubin = compile_cuda(text, gpu.arch, name=f"{kernel.entry}.cu").image
-    function = gpu.load(cubin, kernel.entry)
+    image = artifact.file(kernel, "cubin") if plan.arch == gpu.arch else None
+    if image is None:
+        image = compile_cuda(artifact.text(kernel, "cuda"), gpu.arch, name=f"{kernel.entry}.cu").image
+    function = gpu.load(image, kernel.entry)
     function.prepare("P" * len(next(launch.buffers for launch in plan.launches if launch.kernel == name)))
     attributes = gpu.driver.function_attribute
     try:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import torch
 
+from ..artifact.artifact import Artifact
 from ..artifact.plan import Launch, Plan, Value
 from ..artifact.walk import walk
 from .gpus import Gpu, Gpus, is_blocking
@@ -70,26 +71,15 @@ class CudaProgram:
     compute in the order of PyTorch's current stream.
     """
 
-    def __init__(
-        self,
-        plan: Plan,
-        texts: Mapping[str, str],
-        gpus: Gpus,
-        *,
-        cubins: Mapping[str, bytes] | None = None,
-        blocking: bool | None = None,
-    ) -> None:
-        """texts: the CUDA text of each kernel. cubins: what they are for `plan.arch`, as far as that is known
-
-        blocking: wait for each launch, so that errors name their kernel; by default where CUDA_LAUNCH_BLOCKING is set
-        """
-        self.plan = plan
+    def __init__(self, artifact: Artifact, gpus: Gpus, *, blocking: bool | None = None) -> None:
+        """blocking: wait for each launch, so that errors name their kernel; by default where CUDA_LAUNCH_BLOCKING is
+        set."""
+        self.plan = artifact.plan
         self.gpus = gpus
-        self._texts = texts
-        self._cubins = cubins or {}
         self.blocking = is_blocking() if blocking is None else blocking
         self.loaded: dict[Gpu, Mapping[str, LoadedKernel]] = {}
         """The kernels on the GPUs that it has run on."""
+        self._artifact = artifact
         self._lock = threading.Lock()
 
     def __call__(self, tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
@@ -131,7 +121,7 @@ class CudaProgram:
                 launched = dict.fromkeys(launch.kernel for launch in self.plan.launches)
                 with gpu.current():
                     self.loaded[gpu] = {
-                        name: load_kernel(self.plan, name, gpu, self._texts[name], self._cubins.get(name))
+                        name: load_kernel(self._artifact, name, gpu)
                         for name in launched
                         if not self.plan.kernels[name].is_empty
                     }

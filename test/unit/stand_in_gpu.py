@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import weakref
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from math import prod
@@ -21,13 +21,13 @@ import pytest
 import torch
 
 from uop.runtime import devices
-from uop.runtime.artifact.plan import Plan
+from uop.runtime.artifact.artifact import Artifact
 from uop.runtime.cubin import kernel_resources
+from uop.runtime.cuda import gpus, program
 from uop.runtime.cuda.driver import Stream
 from uop.runtime.cuda.gpus import Gpus
 from uop.runtime.cuda.program import CudaProgram
 from uop.runtime.nvrtc import Resources, compile_cuda
-from uop.runtime.program import Program
 from uop.runtime.simulator import simulate
 
 Result = TypeVar("Result")
@@ -105,12 +105,13 @@ class Machine:
         if name in self.failures:
             raise self.failures[name]
 
-    def learn(self, plan: Plan, texts: Mapping[str, str]) -> None:
+    def learn(self, artifact: Artifact) -> None:
         """Kernels that a program may load."""
+        plan = artifact.plan
         for launch in plan.launches:
             sizes = tuple(plan.values[place].byte_count for place in launch.buffers)
             kernel = plan.kernels[launch.kernel]
-            text = texts[launch.kernel]
+            text = artifact.text(kernel, "cuda")
             self.known[text] = Known(kernel.entry, text, sizes, len(launch.outputs))
 
     def tick(self, stream: int) -> tuple[int, int]:
@@ -484,22 +485,20 @@ class StandIn:
         self.driver.init()
         self.gpus = Gpus(self.driver, self.torch)
 
-    def learn(self, program: Program) -> None:
-        """The kernels of a program may be loaded."""
-        self.machine.learn(program.plan, {name: kernel.text for name, kernel in program.kernels.items()})
-
     def install(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Device `cuda` is this one, and takes tensors of the CPU."""
         stand_in = self
 
         class Learned(CudaProgram):
-            def __init__(self, plan: Plan, texts: Mapping[str, str], *args: Any, **options: Any) -> None:
-                stand_in.machine.learn(plan, texts)
-                super().__init__(plan, texts, *args, **options)
+            def __init__(self, artifact: Artifact, gpus: Gpus) -> None:
+                stand_in.machine.learn(artifact)
+                super().__init__(artifact, gpus)
 
         self.machine.all_tensors = True
-        monkeypatch.setattr(devices, "all_gpus", lambda: stand_in.gpus)
-        monkeypatch.setattr(devices, "CudaProgram", Learned)
+        for module in (devices, gpus):
+            monkeypatch.setattr(module, "all_gpus", lambda: stand_in.gpus)
+        for module in (devices, program):
+            monkeypatch.setattr(module, "CudaProgram", Learned)
         cuda = replace(devices.DEVICES["cuda"], memory="cpu")
         monkeypatch.setitem(devices.DEVICES, "cuda", cuda)  # pyright: ignore[reportArgumentType]  # it is a dict
 

@@ -42,11 +42,9 @@ def x() -> torch.Tensor:
 
 def load(text: str | Program, stand_in: StandIn, **options: Any) -> CudaProgram:
     """The program on the stand-in."""
-    program = text if isinstance(text, Program) else Program(parse(text))
-    stand_in.learn(program)
-    texts = {name: kernel.text for name, kernel in program.kernels.items()}
-    cubins = {name: kernel.cubin for name, kernel in program.kernels.items()}
-    return CudaProgram(program.plan, texts, stand_in.gpus, cubins=cubins, **options)
+    artifact = (text if isinstance(text, Program) else Program(parse(text))).artifact()
+    stand_in.machine.learn(artifact)
+    return CudaProgram(artifact, stand_in.gpus, **options)
 
 
 def located(text: str) -> Program:

@@ -1,9 +1,15 @@
-"""`uop run --device`: what runs the program, and what is told of it."""
+"""`uop run --device` and `uop exec --device`: what runs the program, and what is told of it."""
 
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
 import pytest
 import torch
 from stand_in_gpu import FailedLaunch, StandIn
 
+from uop.runtime.artifact import devices as artifact_devices
+from uop.runtime.artifact import load
 from uop.runtime.cuda.gpus import all_gpus
 from uop.runtime.devices import DEVICES
 from uop.tools import execution
@@ -78,3 +84,38 @@ def test_the_profile_is_the_simulators(capsys: pytest.CaptureFixture[str]) -> No
     with pytest.raises(SystemExit):
         main(["run", "--device", "cuda", "--profile", "-c", CODE])
     assert "--profile tells what the simulator counts" in capsys.readouterr().err
+
+
+# ---- artifacts
+
+
+@pytest.fixture(name="folder")
+def fixture_folder(tmp_path: Path) -> Path:
+    """A layer as `uop compile -o --weights` writes it."""
+    code = "import torch; torch.manual_seed(0)\nnn.Linear(8, 4)(torch.ones(3, 8))"
+    assert main(["compile", "-c", code, "-o", str(tmp_path / "out"), "--weights"]) == 0
+    return tmp_path / "out"
+
+
+def test_an_artifact_on_a_gpu(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stand_in = StandIn()
+    stand_in.install(monkeypatch)
+    kept: list[torch.Tensor] = []
+    cuda = replace(artifact_devices.DEVICES["cuda"], keep=lambda value: kept.append(value) or value)
+    monkeypatch.setitem(artifact_devices.DEVICES, "cuda", cuda)  # pyright: ignore[reportArgumentType]  # it is a dict
+    program, simulated = load(folder, device="cuda"), load(folder, device="sim")
+    inputs = [torch.ones(value.shape) for value in program.given]
+    torch.testing.assert_close(program(*inputs), simulated(*inputs))
+    arrays = [value.numpy() for value in inputs]
+    np.testing.assert_array_equal(program(*arrays), simulated(*arrays))
+    assert len(kept) == len(program.plan.inputs) - len(inputs)
+    assert stand_in.calls.count("launch") == 2
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_an_artifact_without_a_gpu(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    all_gpus.cache_clear()
+    assert main(["exec", str(folder), "--device", "cuda"]) == 1
+    assert capsys.readouterr().err.startswith("uop: error: PyTorch sees no GPU")
+    assert main(["exec", str(folder)]) == 0
+    assert "on sim" in capsys.readouterr().out

@@ -1,28 +1,30 @@
-"""tile.read, tile.write and tile.stage → loads and stores of scalars and vectors."""
+"""tile.read and tile.write → loads and stores of scalars and vectors."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
+from dataclasses import dataclass
+from math import gcd
 
-from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, SSAValue
 
-from ....dialects.cpu_kernel import AllocOp, ForOp, LoadOp, StoreOp
-from ....dialects.layouts import LOCAL, span_of
-from ....dialects.tile import ReadOp, StageOp, WriteOp
-from ....dialects.types import element_of, index, is_memref, shape_of, with_shape
-from ....rewriting.interval_arithmetic import Interval
+from ....dialects.cpu_kernel import LoadOp, StoreOp
+from ....dialects.tile import ReadOp, WriteOp
+from ....dialects.types import element_of, index, is_memref, shape_of
 from ....rewriting.linear import LinearForm
 from ..lower.accesses import flat_index
 from ..lower.values import Value
-from .lowering import ONLY, ZERO, CPULowering, Place
-from .masks import Mask, lanewise, mask_at, mask_of
+from .lowering import CPULowering, Place
+from .masks import Mask, lanewise, mask_at
+from .transposes import columns_of, rows_of
 from .vector_scope import VectorScope, lanes_of
 
 
 def lower_read(lowering: CPULowering, scope: VectorScope, op: ReadOp) -> None:
     type = lowering.part_type(op.result.type)
+    if lanes_of(type) and (rectangles := _rectangles(lowering, scope, op, op.indices, shape_of(op.result.type))):
+        lowering.set(op.result, _read_rectangles(lowering, scope, op, rectangles, type))
+        return
     parts: dict[Place, Value] = {}
     for place in lowering.places(shape_of(op.result.type)):
         mask = mask_at(lowering, scope, op.mask, place)
@@ -30,80 +32,124 @@ def lower_read(lowering: CPULowering, scope: VectorScope, op: ReadOp) -> None:
             part = scope.const(0, element_of(type))
         else:
             address = _address(lowering, scope, op.buffer, op.indices, place)
-            part = _load(lowering, scope, lowering.buffers[op.buffer], address, type, mask)
+            part = load(lowering, scope, lowering.buffers[op.buffer], address, type, mask)
         parts[place] = lowering.indices.leaf(part) if element_of(type) == index else part
     lowering.set(op.result, parts)
 
 
 def lower_write(lowering: CPULowering, scope: VectorScope, op: WriteOp) -> None:
-    for place in lowering.places(shape_of(op.value.type)):
+    shape = shape_of(op.value.type)
+    if lowering.has_lanes(shape) and (rectangles := _rectangles(lowering, scope, op, op.indices, shape)):
+        _write_rectangles(lowering, scope, op, rectangles)
+        return
+    for place in lowering.places(shape):
         mask = mask_at(lowering, scope, op.mask, place)
         if mask is not None:
             value = lowering.vector_at(scope, op.value, place)
             address = _address(lowering, scope, op.buffer, op.indices, place)
-            _store(lowering, scope, value, lowering.buffers[op.buffer], address, mask)
+            store(lowering, scope, value, lowering.buffers[op.buffer], address, mask)
 
 
-def lower_stage(lowering: CPULowering, scope: VectorScope, op: StageOp) -> None:
-    """An array of the task, into which the box is copied row by row, in vectors; what of it is outside of the buffer
-    becomes 0."""
-    source, slab = op.buffer.type, op.result.type
-    assert is_memref(source)
-    assert is_memref(slab)
-    array_type = MemRefType(slab.element_type, [span_of(slab)], memory_space=LOCAL)
-    array = lowering.root.insert(AllocOp.of(array_type)).result
-    array.name_hint = op.result.name_hint
-    lowering.buffers[op.result] = array
-    *outer, row = slab.get_shape()
-    lanes = min(lowering.lanes, row)
-    whole = row // lanes * lanes
-    with ExitStack() as loops:
-        place: list[LinearForm] = []
-        for extent in outer:
-            scope, position = _step(lowering, scope, loops, extent, 1)
-            place.append(position)
-        with ExitStack() as columns:
-            inner, position = _step(lowering, scope, columns, whole, lanes)
-            _copy(lowering, inner, op, [*place, position], lanes)
-        if whole < row:
-            _copy(lowering, scope, op, [*place, LinearForm({}, whole)], row - whole)
+# Rectangles: lanes lie apart, but rows lie side by side.
 
 
-def _step(
-    lowering: CPULowering, scope: VectorScope, loops: ExitStack, extent: int, step: int
-) -> tuple[VectorScope, LinearForm]:
-    """A loop in steps, and the position in it."""
-    if extent == step:
-        return scope, ZERO
-    loop = ForOp.of(lowering.indices.constant(0), lowering.indices.constant(extent), (), step)
-    scope = loops.enter_context(scope.inside(loop, loop.body.block))
-    return scope, lowering.indices.leaf(loop.index, Interval(0, extent - step))
+@dataclass(frozen=True)
+class _Rectangle:
+    """Places of one tile, a power of two of them, whose elements in one lane lie side by side in memory.
+
+    address: where the first lane of the first place lies. stride: from one lane to the next. rows, lanes: how many of
+    either there are; those behind them do not exist.
+    """
+
+    places: tuple[Place, ...]
+    address: LinearForm
+    stride: int
+    rows: int
+    lanes: int
 
 
-def _copy(lowering: CPULowering, scope: VectorScope, op: StageOp, place: Sequence[LinearForm], count: int) -> None:
-    """Copy `count` elements, no more than a vector, from a place of the slab on."""
-    source, slab = op.buffer.type, op.result.type
-    assert is_memref(source)
-    assert is_memref(slab)
-    is_vector = lowering.lanes > 1
-    position = [*place]
-    if is_vector:
-        position[-1] += lowering.lane
-    at = [lowering.form_at(value, ONLY) + x for value, x in zip(op.origin, position, strict=True)]
-    inside = [x - LinearForm({}, extent) for x, extent in zip(at, source.get_shape(), strict=True)]
-    within = [lowering.lane - LinearForm({}, count)] if is_vector else []
-    mask = mask_of(lowering, scope, [*inside, *within])
-    type = with_shape(source.element_type, (lowering.lanes,) if is_vector else ())
-    value = scope.const(0, source.element_type)
-    if mask is not None:
-        address = flat_index(lowering.indices, scope, source, at)
-        value = _load(lowering, scope, lowering.buffers[op.buffer], address, type, mask)
-    stored = mask_of(lowering, scope, within)
-    assert stored is not None
-    value = scope.fit(value, lowering.lanes if is_vector else 0)
-    _store(
-        lowering, scope, value, lowering.buffers[op.result], flat_index(lowering.indices, scope, slab, position), stored
-    )
+def _rectangles(
+    lowering: CPULowering, scope: VectorScope, op: ReadOp | WriteOp, indices: Sequence[SSAValue], shape: Sequence[int]
+) -> list[_Rectangle]:
+    """The tile as rectangles; nothing where vectors are as good, or where a mask cuts it otherwise."""
+    dimension = _row_dimension(lowering, scope, op, indices, shape)
+    if dimension is None:
+        return []
+    count = gcd(shape[dimension], lowering.lanes)
+    (lane,) = lowering.lane.terms
+    rectangles: list[_Rectangle] = []
+    for first in lowering.places(shape):
+        if first[dimension] % count:
+            continue
+        places = tuple((*first[:dimension], first[dimension] + row, *first[dimension + 1 :]) for row in range(count))
+        masks = [mask_at(lowering, scope, op.mask, place) for place in places]
+        rows = next((row for row, mask in enumerate(masks) if mask is None), count)
+        counts = {mask.count for mask in masks[:rows] if mask is not None}
+        has_conditions = any(mask is not None and mask.condition is not None for mask in masks)
+        if has_conditions or len(counts) > 1 or any(mask is not None for mask in masks[rows:]):
+            return []
+        address = _address(lowering, scope, op.buffer, indices, first)
+        lanes = (counts.pop() if counts else None) or lowering.lanes
+        stride = address.terms[lane]
+        rectangles.append(_Rectangle(places, address - lowering.lane * stride, stride, rows, lanes if rows else 0))
+    return rectangles
+
+
+def _row_dimension(
+    lowering: CPULowering, scope: VectorScope, op: ReadOp | WriteOp, indices: Sequence[SSAValue], shape: Sequence[int]
+) -> int | None:
+    """The dimension along which the elements of a lane lie side by side, of at least four elements, where lanes lie
+    apart."""
+    first = next(iter(lowering.places(shape)))
+    (lane,) = lowering.lane.terms
+    address = _address(lowering, scope, op.buffer, indices, first)
+    vectors = [leaf for leaf in address.terms if lanes_of(leaf.type)]
+    if vectors != [lane] or address.terms[lane] == 1:
+        return None
+    for dimension, extent in enumerate(shape):
+        if dimension == lowering.lane_dimension or gcd(extent, lowering.lanes) < LEAST_ROWS:
+            continue
+        second = tuple(1 if place == dimension else x for place, x in enumerate(first))
+        step = _address(lowering, scope, op.buffer, indices, second) - address
+        if not step.terms and step.constant == 1:
+            return dimension
+    return None
+
+
+LEAST_ROWS = 4
+"""Rows of a rectangle that are worth shuffles: less are stored element by element."""
+
+
+def _read_rectangles(
+    lowering: CPULowering, scope: VectorScope, op: ReadOp, rectangles: Sequence[_Rectangle], type: Attribute
+) -> dict[Place, Value]:
+    parts: dict[Place, Value] = {}
+    buffer = lowering.buffers[op.buffer]
+    nothing = scope.fit(scope.const(0, element_of(type)), lowering.lanes)
+    for rectangle in rectangles:
+        columns: list[SSAValue] = []
+        for lane in range(lowering.lanes):
+            column = nothing
+            if lane < rectangle.lanes:
+                at = lowering.indices.value(scope, rectangle.address + LinearForm({}, lane * rectangle.stride))
+                count = rectangle.rows if rectangle.rows < lowering.lanes else None
+                column = scope.insert(LoadOp.of(buffer, at, type, None, count)).result
+            columns.append(column)
+        parts |= zip(rectangle.places, rows_of(scope, columns, len(rectangle.places)), strict=True)
+    return parts
+
+
+def _write_rectangles(lowering: CPULowering, scope: VectorScope, op: WriteOp, rectangles: Sequence[_Rectangle]) -> None:
+    buffer = lowering.buffers[op.buffer]
+    for rectangle in rectangles:
+        rows = [lowering.vector_at(scope, op.value, place) for place in rectangle.places]
+        for lane, column in enumerate(columns_of(scope, rows)[: rectangle.lanes]):
+            at = lowering.indices.value(scope, rectangle.address + LinearForm({}, lane * rectangle.stride))
+            count = rectangle.rows if rectangle.rows < lowering.lanes else None
+            scope.insert(StoreOp.of(column, buffer, at, None, count))
+
+
+# Scalars and vectors.
 
 
 def _address(
@@ -123,10 +169,10 @@ def _is_run(lowering: CPULowering, address: LinearForm) -> bool:
     return address.terms.get(lane) == 1 and all(leaf is lane or not lanes_of(leaf.type) for leaf in address.terms)
 
 
-def _load(
+def load(
     lowering: CPULowering, scope: VectorScope, buffer: SSAValue, address: LinearForm, type: Attribute, mask: Mask
 ) -> SSAValue:
-    """A vector, or a scalar where all its lanes are one element."""
+    """A vector of `type`, or a scalar where all its lanes are one element."""
     condition = mask.condition
     is_lanewise = mask.count is not None or (condition is not None and lanes_of(condition.type) > 0)
     if not is_lanewise and not any(lanes_of(leaf.type) for leaf in address.terms):
@@ -139,7 +185,7 @@ def _load(
     return scope.insert(LoadOp.of(buffer, each, type, lanewise(lowering, scope, mask))).result
 
 
-def _store(
+def store(
     lowering: CPULowering, scope: VectorScope, value: SSAValue, buffer: SSAValue, address: LinearForm, mask: Mask
 ) -> None:
     if not lanes_of(value.type):

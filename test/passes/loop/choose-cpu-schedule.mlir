@@ -65,9 +65,9 @@ uop.kernel @product(%out: memref<128x512xf32>, %a: memref<128x256xf32>, %b: memr
 
 // -----
 
-// Both operands lie along the reduced axis: so do the lanes.
+// Both operands lie along the reduced axis: panels of the smaller are packed, so that lanes go along its rows.
 
-// CHECK: @linear({{.*}}) schedule #tile.schedule<i = 32 loop * 4 register, j = {{.*}} block * {{.*}} register, k = 16 loop * 16 register> {
+// CHECK: @linear({{.*}}) schedule #tile.schedule<i = 4 block * 2 register * 16 register, j = 4 block * 16 loop * 8 register, k = 256 loop, stage = [%a along 0]> {
 uop.kernel @linear(%out: memref<128x512xf32>, %a: memref<128x256xf32>, %b: memref<512x256xf32>) {
   loop.for %i (i = 128 parallel) {
     loop.for %j (j = 512 parallel) {
@@ -78,6 +78,39 @@ uop.kernel @linear(%out: memref<128x512xf32>, %a: memref<128x256xf32>, %b: memre
         loop.yield %p : f32
       }
       uop.store %2, %out[%i, %j] : memref<128x512xf32>
+    }
+  }
+}
+
+// -----
+
+// Few rows: lanes along the reduced axis.
+
+// CHECK: @few_rows({{.*}}) schedule #tile.schedule<i = 3 register, j = 128 block * 4 register, k = 16 loop * 16 register> {
+uop.kernel @few_rows(%out: memref<3x512xf32>, %a: memref<3x256xf32>, %b: memref<512x256xf32>) {
+  loop.for %i (i = 3 parallel) {
+    loop.for %j (j = 512 parallel) {
+      %2 = loop.reduce %k (k = 256) add : f32 {
+        %0 = uop.load %a[%i, %k] : memref<3x256xf32>
+        %1 = uop.load %b[%j, %k] : memref<512x256xf32>
+        %p = uop.mul %0, %1 : f32
+        loop.yield %p : f32
+      }
+      uop.store %2, %out[%i, %j] : memref<3x512xf32>
+    }
+  }
+}
+
+// -----
+
+// Loads along one axis, stores along the other: squares of vectors.
+
+// CHECK: @transpose({{.*}}) schedule #tile.schedule<i = 64 block * 16 register, j = 32 loop * 16 register> {
+uop.kernel @transpose(%out: memref<1024x512xf32>, %x: memref<512x1024xf32>) {
+  loop.for %i (i = 1024 parallel) {
+    loop.for %j (j = 512 parallel) {
+      %0 = uop.load %x[%j, %i] : memref<512x1024xf32>
+      uop.store %0, %out[%i, %j] : memref<1024x512xf32>
     }
   }
 }

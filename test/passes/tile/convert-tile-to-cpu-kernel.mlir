@@ -1,5 +1,5 @@
-// RUN: uop-opt %s --split-input-file --verify-diagnostics --pass-pipeline 'builtin.module(convert-loop-to-tile,tile-drop-masks,uop-simplify,convert-tile-to-cpu-kernel{vector_bytes=64})' | filecheck %s
-// RUN: uop-opt %s --split-input-file --verify-diagnostics --pass-pipeline 'builtin.module(convert-loop-to-tile,tile-drop-masks,uop-simplify,convert-tile-to-cpu-kernel{vector_bytes=32})' | filecheck %s --check-prefix=AVX2
+// RUN: uop-opt %s --split-input-file --verify-diagnostics --pass-pipeline 'builtin.module(convert-loop-to-tile,tile-drop-masks,tile-pack,uop-simplify,convert-tile-to-cpu-kernel{vector_bytes=64})' | filecheck %s
+// RUN: uop-opt %s --split-input-file --verify-diagnostics --pass-pipeline 'builtin.module(convert-loop-to-tile,tile-drop-masks,tile-pack,uop-simplify,convert-tile-to-cpu-kernel{vector_bytes=32})' | filecheck %s --check-prefix=AVX2
 
 // Rows of 1000: 62 whole vectors without masks, one of 8 lanes. The tail of a maximum is −∞.
 
@@ -75,6 +75,50 @@ uop.kernel @gather(%out: memref<64xbf16>, %x: memref<999xbf16>, %at: memref<64xi
     %2 = uop.load %x[%1] : memref<999xbf16>
     %3 = uop.exp %2 : bf16
     uop.store %3, %out[%i] : memref<64xbf16>
+  }
+}
+
+// -----
+
+// A slab whose columns become rows: squares of 16 vectors, 64 shuffles.
+
+// CHECK-LABEL: @slab
+// CHECK:         %b_s = cpu_kernel.alloc : memref<1024xf32, "local">
+// CHECK:         cpu_kernel.for
+// CHECK-COUNT-16:  cpu_kernel.load %b[%{{.*}}] : memref<1024xf32> -> vector<16xf32>
+// CHECK-COUNT-64:  cpu_kernel.shuffle
+// CHECK-COUNT-16:  cpu_kernel.store %{{.*}}, %b_s[%{{.*}}] : vector<16xf32> -> memref<1024xf32, "local">
+// CHECK:         cpu_kernel.for %k
+// CHECK:           cpu_kernel.load %b_s[%{{.*}}] : memref<1024xf32, "local"> -> vector<16xf32>
+// CHECK:         cpu_kernel.store %{{.*}}, %out[%{{.*}}] : vector<16xf32> -> memref<16xf32>
+uop.kernel @slab(%out: memref<16xf32>, %a: memref<64xf32>, %b: memref<16x64xf32>) schedule #tile.schedule<j = 16 register, k = 64 loop, stage = [%b along 0]> {
+  loop.for %j (j = 16 parallel) {
+    %2 = loop.reduce %k (k = 64) add : f32 {
+      %0 = uop.load %a[%k] : memref<64xf32>
+      %1 = uop.load %b[%j, %k] : memref<16x64xf32>
+      %p = uop.mul %0, %1 : f32
+      loop.yield %p : f32
+    }
+    uop.store %2, %out[%j] : memref<16xf32>
+  }
+}
+
+// -----
+
+// Results whose lanes lie apart leave by rows: 4 rows of 16 lanes become 16 runs of 4.
+
+// CHECK-LABEL: @columns
+// CHECK-COUNT-4:  cpu_kernel.load %x[%{{.*}}] : memref<64xf32> -> vector<16xf32>
+// CHECK:          cpu_kernel.shuffle
+// CHECK-COUNT-16: cpu_kernel.store %{{.*}}, %out[%{{.*}}] count 4 : vector<16xf32> -> memref<64xf32>
+uop.kernel @columns(%out: memref<16x4xf32>, %x: memref<4x16xf32>, %y: memref<16xf32>) schedule #tile.schedule<i = 16 register, j = 4 register> {
+  loop.for %i (i = 16 parallel) {
+    loop.for %j (j = 4 parallel) {
+      %0 = uop.load %x[%j, %i] : memref<4x16xf32>
+      %1 = uop.load %y[%i] : memref<16xf32>
+      %2 = uop.mul %0, %1 : f32
+      uop.store %2, %out[%i, %j] : memref<16x4xf32>
+    }
   }
 }
 

@@ -1,0 +1,66 @@
+// RUN: uop-opt %s --split-input-file --pass-pipeline 'builtin.module(convert-loop-to-tile,tile-pack{task_bytes=8192},uop-simplify)' | filecheck %s
+// RUN: uop-opt %s --split-input-file --remarks --pass-pipeline 'builtin.module(convert-loop-to-tile,tile-pack{task_bytes=8192},uop-simplify)' 2>&1 | filecheck %s --check-prefix=REMARK
+
+// The columns of one task, 32 of 1000, packed to rows of 32 in front of its loops.
+
+// CHECK-LABEL: uop.kernel @panel
+// CHECK:         %[[J:.*]] = uop.mul %bj, %{{.*}} : index
+// CHECK:         %b_s = tile.stage %b[%{{.*}}, %[[J]]] buffers 1 : memref<64x1000xf32> -> memref<64x32xf32, "shared">
+// CHECK:         loop.for %i
+// CHECK:           loop.for %k
+// CHECK:             tile.read %b_s[%k, %rj] : memref<64x32xf32, "shared">
+uop.kernel @panel(%out: memref<128x1000xf32>, %a: memref<128x64xf32>, %b: memref<64x1000xf32>) schedule #tile.schedule<i = 128 loop, j = 32 block * 32 register, k = 64 loop, stage = [%b]> {
+  loop.for %i (i = 128 parallel) {
+    loop.for %j (j = 1000 parallel) {
+      %2 = loop.reduce %k (k = 64) add : f32 {
+        %0 = uop.load %a[%i, %k] : memref<128x64xf32>
+        %1 = uop.load %b[%k, %j] : memref<64x1000xf32>
+        %p = uop.mul %0, %1 : f32
+        loop.yield %p : f32
+      }
+      uop.store %2, %out[%i, %j] : memref<128x1000xf32>
+    }
+  }
+}
+
+// -----
+
+// Rows along the reduced axis; in the array, the elements of 16 rows are neighbours.
+
+// CHECK-LABEL: uop.kernel @transposed
+// CHECK:         %b_s = tile.stage %b[%{{.*}}, %{{.*}}] buffers 1 : memref<64x64xf32> -> memref<16x64xf32, strided<[1, 16]>, "shared">
+// CHECK:         tile.read %b_s[%rj, %k]
+uop.kernel @transposed(%out: memref<128x64xf32>, %a: memref<128x64xf32>, %b: memref<64x64xf32>) schedule #tile.schedule<i = 128 loop, j = 4 block * 16 register, k = 64 loop, stage = [%b along 0]> {
+  loop.for %i (i = 128 parallel) {
+    loop.for %j (j = 64 parallel) {
+      %2 = loop.reduce %k (k = 64) add : f32 {
+        %0 = uop.load %a[%i, %k] : memref<128x64xf32>
+        %1 = uop.load %b[%j, %k] : memref<64x64xf32>
+        %p = uop.mul %0, %1 : f32
+        loop.yield %p : f32
+      }
+      uop.store %2, %out[%i, %j] : memref<128x64xf32>
+    }
+  }
+}
+
+// -----
+
+// What does not fit stays where it is, and nothing is packed that is not named.
+
+// REMARK: remark: %b is not packed here: the slab takes 16384 bytes, and 0 of the 8192 bytes that there are are taken
+// CHECK-LABEL: uop.kernel @large
+// CHECK-NOT:     tile.stage
+uop.kernel @large(%out: memref<128x64xf32>, %a: memref<128x64xf32>, %b: memref<64x64xf32>) schedule #tile.schedule<i = 128 loop, j = 64 register, k = 64 loop, stage = [%b]> {
+  loop.for %i (i = 128 parallel) {
+    loop.for %j (j = 64 parallel) {
+      %2 = loop.reduce %k (k = 64) add : f32 {
+        %0 = uop.load %a[%i, %k] : memref<128x64xf32>
+        %1 = uop.load %b[%k, %j] : memref<64x64xf32>
+        %p = uop.mul %0, %1 : f32
+        loop.yield %p : f32
+      }
+      uop.store %2, %out[%i, %j] : memref<128x64xf32>
+    }
+  }
+}
