@@ -18,6 +18,7 @@ PASSES: dict[str, tuple[str, str]] = {
     "gpu-kernel-strength-reduce": ("gpu_kernel", "GPUKernelStrengthReducePass"),
     "tile-drop-masks": ("tile", "TileDropMasksPass"),
     "tile-mma": ("tile", "TileMmaPass"),
+    "tile-pack": ("tile", "TilePackPass"),
     "tile-stage": ("tile", "TileStagePass"),
     "tile-vectorize": ("tile", "TileVectorizePass"),
     "uop-approximate": ("uop", "UOpApproximatePass"),

@@ -304,7 +304,6 @@ class _KernelPrinter(Writer):
 
     def cast(self, op: CastOp) -> None:
         source, target = self.element(op.input.type), self.element(op.result.type)
-        self.vector("i32", self.lanes(op.input.type))  # by way of which a float becomes a narrow integer
         self.define(op, self.spell(c_math.cast(source, target, self.lanes(op.input.type), self.operand(op.input))))
 
     def bitcast(self, op: BitcastOp) -> None:
@@ -371,7 +370,8 @@ class _KernelPrinter(Writer):
             text = self.spell(c_math.cast("ui8", "i1", lanes, text))
         if mask is not None and not lanewise:
             zero = "0" if lanes == 1 else f"({self.type(type)}){{0}}"
-            text = f"{self.operand(mask)} ? {text} : {zero}"
+            # What is loaded may be of a type that lies anywhere in memory: C wants one type on both sides.
+            text = f"{self.operand(mask)} ? {text if lanes == 1 else f'({self.type(type)}){text}'} : {zero}"
         self.define(op, text)
 
     def store(self, op: cpu_kernel.StoreOp) -> None:

@@ -114,6 +114,7 @@ C_STAGES: tuple[Stage, ...] = (
             Step("choose-cpu-schedule", ("vector_bytes", "schedule")),
             Step("convert-loop-to-tile"),
             Step("tile-drop-masks"),
+            Step("tile-pack"),
             Step("uop-simplify"),
         ),
     ),

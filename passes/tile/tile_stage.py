@@ -80,8 +80,13 @@ def staged_arguments(kernel: KernelOp, stagings: Sequence[Staging]) -> list[Bloc
     return [buffers[staging.buffer] for staging in stagings]
 
 
-def stage_kernel(kernel: KernelOp, stagings: Sequence[Staging], shared_bytes: int = SHARED_BYTES) -> list[Unstaged]:
-    """Stage the slabs of a kernel in tile form; the reads of these buffers that are left alone."""
+def stage_kernel(
+    kernel: KernelOp, stagings: Sequence[Staging], shared_bytes: int = SHARED_BYTES, *, once: bool = False
+) -> list[Unstaged]:
+    """Stage the slabs of a kernel in tile form; the reads of these buffers that are left alone.
+
+    once: a slab is all that a block reads, staged in front of its loops.
+    """
     arguments = staged_arguments(kernel, stagings)
     taken = sum(_bytes(op.result.type, op.buffers.value.data) for op in kernel.body.walk() if isinstance(op, StageOp))
     stages: dict[_Slab, StageOp] = {}
@@ -90,14 +95,18 @@ def stage_kernel(kernel: KernelOp, stagings: Sequence[Staging], shared_bytes: in
         for read in accesses_of(kernel):
             if not isinstance(read, ReadOp) or read.buffer is not argument:
                 continue
-            slab = _slab_of(read, staging)
+            loop = None if once else _reduction_around(read)
+            if loop is None and not once:
+                unstaged.append(Unstaged(read, staging.buffer, "the read is in no serial loop of a reduction"))
+                continue
+            slab = _slab_of(read, loop, staging)
             if isinstance(slab, str):
                 unstaged.append(Unstaged(read, staging.buffer, slab))
                 continue
             size = 0 if slab in stages else _bytes(slab.type, staging.buffers)
             if taken + size > shared_bytes:
                 reason = (
-                    f"the slab takes {size} bytes, and {taken} of the {shared_bytes} bytes of shared memory are taken"
+                    f"the slab takes {size} bytes, and {taken} of the {shared_bytes} bytes that there are are taken"
                 )
                 unstaged.append(Unstaged(read, staging.buffer, reason))
                 continue
@@ -110,19 +119,17 @@ def stage_kernel(kernel: KernelOp, stagings: Sequence[Staging], shared_bytes: in
 
 @dataclass(frozen=True)
 class _Slab:
-    """A box of a buffer that one step of `loop` needs: `type` is the slab's, `origin` where it begins."""
+    """A box of a buffer that one step of `loop` needs, or a whole block: `type` is the slab's, `origin` where it
+    begins."""
 
     buffer: SSAValue
-    loop: ForOp
+    loop: ForOp | None
     origin: tuple[LinearForm, ...]
     type: MemRefType
 
 
-def _slab_of(read: ReadOp, staging: Staging) -> _Slab | str:
+def _slab_of(read: ReadOp, loop: ForOp | None, staging: Staging) -> _Slab | str:
     """The slab that a read needs, or why there is none."""
-    loop = _reduction_around(read)
-    if loop is None:
-        return "the read is in no serial loop of a reduction"
     origin: list[LinearForm] = []
     shape: list[int] = []
     for dimension, value in enumerate(read.indices):
@@ -152,12 +159,12 @@ def _reduction_around(op: Operation) -> ForOp | None:
     return loop
 
 
-def _inner_part(form: LinearForm, loop: ForOp) -> LinearForm:
+def _inner_part(form: LinearForm, loop: ForOp | None) -> LinearForm:
     """The terms of a form that vary while a slab staged at the top of the body of `loop` is used."""
     return LinearForm({leaf: c for leaf, c in form.terms.items() if not _is_fixed(leaf, loop)})
 
 
-def _is_fixed(leaf: SSAValue, loop: ForOp) -> bool:
+def _is_fixed(leaf: SSAValue, loop: ForOp | None) -> bool:
     """Whether a leaf is one number for the block in one step of `loop`: a block axis, or an open loop's index."""
     owner = leaf.owner
     if isinstance(owner, AxisOp):
@@ -175,10 +182,16 @@ def _bytes(type: MemRefType, buffers: int) -> int:
 
 
 def _insert_stage(slab: _Slab, read: ReadOp, staging: Staging) -> StageOp:
-    """Stage the slab at the top of its loop's body, behind what is staged there."""
-    body = slab.loop.body.block
-    staged = [op for op in body.ops if isinstance(op, StageOp)]
-    before = staged[-1].next_op if staged else body.first_op
+    """Stage the slab at the top of its loop's body, behind what is staged there; without a loop, in front of the
+    read's outermost one."""
+    if slab.loop is None:
+        before: Operation | None = read
+        while before is not None and not isinstance(before.parent_op(), KernelOp):
+            before = before.parent_op()
+    else:
+        body = slab.loop.body.block
+        staged = [op for op in body.ops if isinstance(op, StageOp)]
+        before = staged[-1].next_op if staged else body.first_op
     assert before is not None
     builder = builder_before(before)
     builder.location = read.location

@@ -522,6 +522,6 @@ def test_slabs_that_have_no_room_are_remarked() -> None:
     with collect_remarks() as remarks:
         TileStagePass(shared_bytes=3000).apply(context(), module)
     assert [remark.message for remark in remarks] == [
-        "%w is not staged here: the slab takes 2048 bytes, and 2048 of the 3000 bytes of shared memory are taken"
+        "%w is not staged here: the slab takes 2048 bytes, and 2048 of the 3000 bytes that there are are taken"
     ]
     assert len([op for op in module.walk() if isinstance(op, StageOp)]) == 1

@@ -22,8 +22,8 @@ def columns_of(scope: VectorScope, rows: Sequence[SSAValue]) -> list[SSAValue]:
 
 
 def rows_of(scope: VectorScope, columns: Sequence[SSAValue], count: int) -> list[SSAValue]:
-    """The `count` rows of a rectangle, a power of two of them: lane `j` of result `i` is lane `i` of column `j`. There is
-    a column for each lane."""
+    """The `count` rows of a rectangle, a power of two of them: lane `j` of result `i` is lane `i` of column `j`.
+    There is a column for each lane."""
     lanes = len(columns)
     vectors = list(columns)
     while len(vectors) > count:  # Columns that are far apart share vectors.
