@@ -281,6 +281,7 @@ class _KernelPrinter(Writer):
 
     def spell(self, spelling: c_math.Spelling) -> str:
         self.text.uses.update(spelling.uses)
+        self.text.vectors.update(spelling.vectors)
         return spelling.text
 
     def define(self, op: Operation, text: str) -> None:
@@ -297,8 +298,6 @@ class _KernelPrinter(Writer):
         type = op.operands[-1].type
         operands = [self.operand(value) for value in op.operands]
         element, lanes = self.element(type), self.lanes(type)
-        if element not in ("f64", "f32", "i1"):
-            self.vector(c_types.unsigned_type(element, lanes), lanes)
         name = op.name.removeprefix("uop.")
         self.define(op, self.spell(c_math.expression(name, element, lanes, operands)))
 
@@ -366,7 +365,6 @@ class _KernelPrinter(Writer):
         else:
             text = self.whole(op.buffer, op.place, moved, lanes, const=True)
         if element == "i1":
-            self.vector("ui8", lanes)
             text = self.spell(c_math.cast("ui8", "i1", lanes, text))
         if mask is not None and not lanewise:
             zero = "0" if lanes == 1 else f"({self.type(type)}){{0}}"
@@ -380,7 +378,6 @@ class _KernelPrinter(Writer):
         moved = "ui8" if element == "i1" else type_name(element_of(type))
         value = self.names[op.value]
         if element == "i1":
-            self.vector("ui8", lanes)
             value = self.spell(c_math.cast("i1", "ui8", lanes, self.operand(op.value)))
         lanewise = mask is not None and self.lanes(mask.type) > 1
         each = self.lanes(place) > 1
