@@ -362,6 +362,8 @@ class _KernelPrinter(Writer):
             arguments = [pointer, *([self.names[op.place]] if each else [])]
             arguments += [self.mask(mask, count)] if lanewise else []
             text = f"{self.function(function)}({', '.join(arguments)})"
+            if lanewise and not each:
+                text = self.selected(op, moved, lanes, arguments[-1], text)
         else:
             text = self.whole(op.buffer, op.place, moved, lanes, const=True)
         if element == "i1":
@@ -409,6 +411,17 @@ class _KernelPrinter(Writer):
         self.text.memory.add((moved, lanes))
         at = c_types.memory_type(moved, lanes)
         return f"*({'const ' if const else ''}{at} *){self.address(buffer, place)}"
+
+    def selected(self, op: cpu_kernel.LoadOp, moved: str, lanes: int, mask: str, otherwise: str) -> str:
+        """A vector that lies in the buffer as a whole may be read as a whole: one instruction, and one that selects."""
+        last = element_count(shape_of(op.buffer.type)) - lanes
+        if last < 0:
+            return otherwise
+        place = self.names[op.place]
+        whole = f"({c_types.vector_type(moved, lanes)}){self.whole(op.buffer, op.place, moved, lanes, const=True)}"
+        zeros = f"({c_types.vector_type(moved, lanes)}){{0}}"
+        text = self.spell(c_math.expression("where", moved, lanes, [mask, whole, zeros]))
+        return f"({place} >= 0 && {place} <= {last} ? {text} : {otherwise})"
 
     def mask(self, mask: SSAValue, count: int | None) -> str:
         """A mask, of the first lanes where there is a `count`."""

@@ -7,7 +7,7 @@ from math import prod
 from ...dialects.axes import AxisKind
 from ...dialects.schedule import Staging
 from ...dialects.types import shape_of
-from .kernel_shape import KernelShape
+from .kernel_shape import Access, KernelShape
 from .schedule_parts import Axes, Choice, ceil_div, factors_of, power_of_two_above, schedule_of
 
 WIDE_LANES = 16
@@ -33,12 +33,17 @@ def cpu_product_schedule(shape: KernelShape, row: str, column: str, reduced: str
     together at the end."""
     factors = [access for access in shape.loads if reduced in access.axes]
     for axis, other in ((column, row), (row, column)):
-        if any(access.contiguous_axis == axis for access in factors):
+        if any(_runs_along(access, axis) for access in factors):
             return _broadcast(shape, other, axis, reduced, lanes)
     axis, other = (row, column) if shape.extents[row] <= shape.extents[column] else (column, row)
     if shape.extents[axis] >= lanes and shape.extents[other] >= PACKED_ROWS:
         return _broadcast(shape, other, axis, reduced, lanes)
     return _dot(shape, row, column, reduced, lanes)
+
+
+def _runs_along(access: Access, axis: str) -> bool:
+    """Whether neighbours along the axis lie side by side, as they do too where a window walks over them."""
+    return bool(access.indices) and (access.indices[-1] or {}).get(axis) == 1
 
 
 def _rows(extent: int, most: int) -> int:
@@ -80,7 +85,7 @@ def _packed(shape: KernelShape, row: str, column: str, reduced: str, width: int)
     (panel,) = panels
     if shape.extents[reduced] * width * panel.element_bytes > PANEL_BYTES:
         return ()
-    if panel.contiguous_axis != column:
+    if not _runs_along(panel, column):
         along = [place for place, index in enumerate(panel.indices) if index and column in index]
         return (Staging(panel.buffer, along=along[0]),) if len(along) == 1 else ()
     row_bytes = shape_of(panel.op.buffer.type)[-1] * panel.element_bytes
