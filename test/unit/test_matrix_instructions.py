@@ -189,6 +189,13 @@ PRODUCTS = {
 }
 
 
+FEW_ROWS = (
+    "i = {} register * 8 mma, j = {} block * 4 warp * 16 mma, k = 2 loop * 2 unroll * 16 mma, "
+    "stage = [%a buffers 2 async swizzle 8, %b buffers 2 async swizzle 8]"
+)
+"""Transposed: rows of the result are columns of the accumulators."""
+
+
 @needs_nvrtc
 @pytest.mark.parametrize("name", PRODUCTS)
 def test_products(name: str) -> None:
@@ -270,6 +277,43 @@ def test_rows_are_stored_whole(result: str, n: int) -> None:
 def test_masked_rows_of_f32(m: int, n: int) -> None:
     """Edges of f32 results: runs of 4 are inside or outside as a whole, or else stored two by two."""
     product = Product(m, n, 48)
+    _, kernel = _compiled(product)
+    inputs = product.inputs()
+    values, _ = _simulated(product, kernel, inputs)
+    _check(values, product.expected(*inputs), product)
+    assert any(op.name == "gpu_kernel.warp_barrier" for op in kernel.body.walk()) == (n % 4 == 0)
+
+
+@needs_nvrtc
+@pytest.mark.parametrize(("result", "registers"), [("f16", 1), ("f32", 1), ("f16", 2), ("f32", 4), ("f16", 4)])
+def test_few_rows_are_stored_whole(result: str, registers: int) -> None:
+    """The accumulators of 8 rows are transposed: lanes exchange single elements, and store 16 bytes, or 8 of a row of
+    32."""
+    n = 4 * 16 * registers
+    columns = f"4 warp * {registers} register * 16 mma" if registers > 1 else "4 warp * 16 mma"
+    staged = "stage = [%a buffers 2 async swizzle 8, %b buffers 2 async swizzle 8]"
+    schedule = f"i = 8 mma, j = {columns}, k = 4 loop * 2 unroll * 16 mma, {staged}"
+    product = Product(8, n, 128, result=result, schedule=schedule)
+    _, kernel = _compiled(product)
+    inputs = product.inputs()
+    values, counters = _simulated(product, kernel, inputs)
+    _check(values, product.expected(*inputs), product)
+    size = 8 * n * (2 if result == "f16" else 4)
+    run = 8 if (result, registers) == ("f16", 1) else 16
+    assert _total(counters, "store.global", "requests") == size // (run * 32)
+    assert _total(counters, "store.global", "sectors") == size // 32
+    for kind in ("load.shared", "store.shared"):
+        assert _total(counters, kind, "wavefronts") == _total(counters, kind, "ideal_wavefronts") > 0
+
+
+@needs_nvrtc
+@pytest.mark.parametrize(
+    ("m", "n", "result"),
+    [(3, 64, "f16"), (5, 132, "f32"), (9, 72, "f16"), (15, 68, "f32"), (7, 67, "f16"), (2, 130, "f32")],
+)
+def test_masked_few_rows(m: int, n: int, result: str) -> None:
+    """Of 1 to 15 rows, whole runs are inside or outside, or else elements are stored one by one."""
+    product = Product(m, n, 48, result=result, schedule=FEW_ROWS.format(-(-m // 8), -(-n // 64)))
     _, kernel = _compiled(product)
     inputs = product.inputs()
     values, _ = _simulated(product, kernel, inputs)
