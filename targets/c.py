@@ -563,7 +563,7 @@ def literal(op: ConstOp) -> str:
         return float_literal(op.value.value.data, name)
     value = int(op.value.value.data)
     if name == "i1":
-        return str(value)
+        return "1" if value else "0"
     if name in ("i64", "index"):
         if value == -(2**63):
             return "(-9223372036854775807ll - 1)"

@@ -258,7 +258,7 @@ class _Guarded:
         before, after = self._memory[:GUARD_BYTES], self._memory[GUARD_BYTES + self._value.byte_count :]
         for guard, where in ((before[::-1], "before its beginning"), (after, "behind its end")):
             if wrong := np.flatnonzero(guard != POISON).tolist():
-                raise OutOfBoundsError(f"{self._value} was written {where}, by {wrong[0] + 1} bytes")
+                raise OutOfBoundsError(f"{self._value} was written {where}, as far as {wrong[-1] + 1} bytes")
         if given is not None and self.array.tobytes() != given.tobytes():
             raise OutOfBoundsError(f"the input {self._value} was written")
 
