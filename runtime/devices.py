@@ -9,13 +9,17 @@ from typing import TYPE_CHECKING
 import torch
 
 from ..dialects.gpu_kernel import ARCHITECTURES, DEFAULT_ARCHITECTURE
+from . import nvrtc
+from .artifact.artifact import Artifact
+from .artifact.conversions import from_array, to_array
+from .artifact.simulated import SimulatedProgram
 from .cuda.gpus import all_gpus
 from .cuda.graphs import GraphedProgram
 from .cuda.images import number_of
 from .cuda.program import CudaProgram
 from .interpret.program import interpret_program
 from .program import Program
-from .tensors import from_array, from_interpreted, to_array, to_interpreted
+from .tensors import from_interpreted, to_interpreted
 
 if TYPE_CHECKING:
     from ..frontends.imported import ImportedFunction
@@ -28,6 +32,24 @@ row-major, one for each result. Raises what the device has to say against the pr
 
 
 @dataclass(frozen=True)
+class Ahead:
+    """How programs for a device are compiled to data, which is kept, and made ready to run from that.
+
+    build:     what a program in the device's form becomes
+    open:      makes that ready to run. Raises what the device has to say where it is not there
+    toolchain: says what `build` compiles with, its version included
+    """
+
+    build: Callable[[ImportedFunction], Artifact]
+    open: Callable[[Artifact], Executable]
+    toolchain: Callable[[], str]
+
+    def load(self, function: ImportedFunction) -> Executable:
+        """Both."""
+        return self.open(self.build(function))
+
+
+@dataclass(frozen=True)
 class Device:
     """Something that executes programs.
 
@@ -37,6 +59,7 @@ class Device:
     memory:  the type of PyTorch's device that tensors lie on
     arch:    the architecture to compile for where the user names none
     replay:  makes a loaded program one that is recorded once and replayed; None where there is no such thing
+    ahead:   the two steps of `load`, where what is between them can be kept
     """
 
     name: str
@@ -46,6 +69,7 @@ class Device:
     memory: str = "cpu"
     arch: Callable[[], str] = lambda: DEFAULT_ARCHITECTURE
     replay: Callable[[Executable], Executable] | None = None
+    ahead: Ahead | None = None
 
 
 def _interpreter(function: ImportedFunction) -> Executable:
@@ -58,20 +82,23 @@ def _interpreter(function: ImportedFunction) -> Executable:
     return run
 
 
-def _simulator(function: ImportedFunction) -> Executable:
-    program, types = Program(function.module, function.name), function.result_types
+def _build_cuda(function: ImportedFunction) -> Artifact:
+    return Program(function.module, function.name).artifact()
+
+
+def _open_simulator(artifact: Artifact) -> Executable:
+    program, plan = SimulatedProgram(artifact), artifact.plan
+    takes, gives = ([plan.values[place] for place in places] for places in (plan.inputs, plan.outputs))
 
     def run(inputs: Tensors) -> Tensors:
-        arrays = program.run([to_array(value) for value in inputs]).outputs
-        # A result may be an argument in another shape, whose memory the caller keeps.
-        return [from_array(array, type).clone() for array, type in zip(arrays, types, strict=True)]
+        arrays = program.execute([to_array(value, tensor) for value, tensor in zip(takes, inputs, strict=True)])
+        return [from_array(value, array, tensor=True) for value, array in zip(gives, arrays, strict=True)]
 
     return run
 
 
-def _gpu(function: ImportedFunction) -> CudaProgram:
-    gpus = all_gpus()
-    return CudaProgram(Program(function.module, function.name).artifact(), gpus)
+def _open_gpu(artifact: Artifact) -> CudaProgram:
+    return CudaProgram(artifact, all_gpus())
 
 
 def _arch_of_gpu() -> str:
@@ -86,12 +113,30 @@ def _graph(program: Executable) -> GraphedProgram:
     return GraphedProgram(program)
 
 
+_SIMULATOR = Ahead(_build_cuda, _open_simulator, nvrtc.identity)
+_GPU = Ahead(_build_cuda, _open_gpu, nvrtc.identity)
+
 DEVICES: Mapping[str, Device] = {
     device.name: device
     for device in (
         Device("interpret", "uop", "the tensor form, operation by operation in numpy: slow", _interpreter),
-        Device("sim", "gpu-kernel", "the CUDA text in the simulator, races checked: very slow", _simulator),
-        Device("cuda", "gpu-kernel", "the kernels on an NVIDIA GPU, by pycuda", _gpu, "cuda", _arch_of_gpu, _graph),
+        Device(
+            "sim",
+            "gpu-kernel",
+            "the CUDA text in the simulator, races checked: very slow",
+            _SIMULATOR.load,
+            ahead=_SIMULATOR,
+        ),
+        Device(
+            "cuda",
+            "gpu-kernel",
+            "the kernels on an NVIDIA GPU, by pycuda",
+            _GPU.load,
+            "cuda",
+            _arch_of_gpu,
+            _graph,
+            _GPU,
+        ),
     )
 }
 """By the name that `device` takes."""

@@ -131,7 +131,7 @@ def _compile(source: str, arch: str, name: str, line_info: bool) -> Compiled:
             "target": arch,
             "text": source,
             "options": " ".join(options),
-            "NVRTC": _identity() if cache is not None else "",
+            "NVRTC": identity() if cache is not None else "",
         }
     )
     files = cache.get(key) if cache is not None else None
@@ -228,8 +228,11 @@ def _library() -> ctypes.CDLL:
 
 
 @cache
-def _identity() -> str:
-    """What NVRTC is, and the headers that texts include, for keys; it is not loaded for that."""
+def identity() -> str:
+    """What NVRTC is, and the headers that texts include, for keys; it is not loaded for that.
+
+    Raises `NvrtcNotFoundError`.
+    """
     headers = [path for folder in _include_paths() if (path := f"{folder}/cuda_fp16.h") and os.path.exists(path)]
     return "\n".join(file_identity(path) for path in (str(_library_file()), *headers))
 

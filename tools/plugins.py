@@ -96,6 +96,7 @@ def register_plugin(plugin: Plugin, dialects: DialectRegistry, passes: PassRegis
     dialects.update(brought)
     _dialects.update(brought)
     passes.update({pass_.name: partial(_same, pass_) for pass_ in plugin.passes})
+    _registered.append(plugin)
     if plugin.rules is not None:
         from ..passes.uop.rules.plugins import add_simplify_rules
 
@@ -104,6 +105,13 @@ def register_plugin(plugin: Plugin, dialects: DialectRegistry, passes: PassRegis
 
 _dialects: DialectRegistry = {}
 """Of the plugins that are registered."""
+
+_registered: list[Plugin] = []
+
+
+def changes_passes() -> bool:
+    """Whether a plugin has brought rules or passes, so that programs become others than by uop alone."""
+    return any(plugin.rules is not None or plugin.passes for plugin in (*installed_plugins(), *_registered))
 
 
 def make_context() -> Context:

@@ -15,7 +15,7 @@ PLAN = "plan.json"
 
 @dataclass(frozen=True)
 class Artifact:
-    """A compiled program. files: those that the plan's kernels name"""
+    """A compiled program. files: those that the plan's kernels name, and others that its device takes"""
 
     plan: Plan
     files: Mapping[str, bytes] = field(repr=False)
@@ -49,4 +49,4 @@ class Artifact:
         missing = [name for name in named if name not in files]
         if missing:
             raise PlanError(f"there is no {missing[0]}, which the plan names")
-        return Artifact(plan, {name: files[name] for name in dict.fromkeys(named)})
+        return Artifact(plan, {name: data for name, data in files.items() if name != PLAN})

@@ -335,11 +335,11 @@ def test_without_nvrtc_there_are_the_stages(
         raise nvrtc.NvrtcNotFoundError("NVRTC is not installed")
 
     monkeypatch.setattr(nvrtc, "_library_file", missing)
-    nvrtc._identity.cache_clear()  # pyright: ignore[reportPrivateUsage] # it knows the file already
+    nvrtc.identity.cache_clear()  # it knows the file already
     try:
         assert main(["compile", "-c", "torch.randn(3) + 12345", "-o", str(tmp_path)]) == 0
     finally:
-        nvrtc._identity.cache_clear()  # pyright: ignore[reportPrivateUsage]
+        nvrtc.identity.cache_clear()
     output = capsys.readouterr()
     assert output.out.split()[-1] == str(tmp_path / "kernels.cu")
     assert f"note: {tmp_path} has the stages only, which `uop exec` does not run: NVRTC is not" in output.err

@@ -7,6 +7,7 @@ import warnings
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
@@ -15,11 +16,13 @@ from xdsl.utils.exceptions import ParseError
 from ...dialects.schedule import ScheduleAttr
 from ...dialects.uop import KernelOp
 from ...frontends.imported import ImportedFunction
-from ...runtime.devices import DEVICES, Executable
+from ...runtime.artifact.artifact import Artifact
+from ...runtime.devices import DEVICES, Device, Executable
 from ..compilation import compile_stages, stage_text
 from ..faults.interpret_each import InterpretEach, InterpretOptions
 from ..pipelines import CompileOptions
 from ..plugins import make_context
+from ..program_cache import cached_program
 from ..timing import Timing
 from .options import OptionError, Options
 
@@ -35,13 +38,26 @@ def load(function: ImportedFunction, options: Options) -> Executable:
 
     Raises `PassError`, `CompilerCrash`, and `OptionError` for a schedule that cannot be used.
     """
-    key = function.name, stage_text("torch", function.module, locations=False), options
+    text = stage_text("torch", function.module, locations=False)
+    key = function.name, text, options
     with _lock:
         if key in _programs:
             _programs.move_to_end(key)
             return _programs[key]
     device = DEVICES[options.device]
-    executable = device.load(_in_form(function, device.stage, options))
+    if device.ahead is None or options.check is not None:
+        executable = device.load(_in_form(function, device.stage, options))
+    else:
+        artifact = cached_program(
+            function,
+            text,
+            _compile_options(options),
+            form=device.stage,
+            toolchain=device.ahead.toolchain(),
+            build=partial(_build, function, device, options),
+            more={"option schedules": repr(options.schedule)},
+        )
+        executable = device.ahead.open(artifact)
     if options.cuda_graph and device.replay is not None:
         executable = device.replay(executable)
     with _lock:
@@ -60,11 +76,20 @@ def forget_programs() -> None:
 def stages(function: ImportedFunction, options: Options) -> Iterator[tuple[str, ModuleOp]]:
     """Take the function through all stages, in place; (name, module) of each form as it is reached."""
     checks = [_interpret_each(function.module)] if options.check == "each" else []
-    compiled = compile_stages(function, CompileOptions(arch=options.arch), verify=bool(checks), instrumentations=checks)
+    compiled = compile_stages(function, _compile_options(options), verify=bool(checks), instrumentations=checks)
     for name, module in compiled:
         if name == "loop":
             _set_schedules(module, function.name, options)
         yield name, module
+
+
+def _compile_options(options: Options) -> CompileOptions:
+    return CompileOptions(arch=options.arch)
+
+
+def _build(function: ImportedFunction, device: Device, options: Options) -> Artifact:
+    assert device.ahead is not None
+    return device.ahead.build(_in_form(function, device.stage, options))
 
 
 def _in_form(function: ImportedFunction, stage: str, options: Options) -> ImportedFunction:
