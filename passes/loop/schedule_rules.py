@@ -14,6 +14,7 @@ from .product_rule import product_axes, product_schedule
 from .schedule_parts import BLOCK_THREADS, Axes, Choice, ceil_div, factors_of, power_of_two_above, schedule_of
 from .transpose_rule import transpose_schedule, transposed_axes
 from .vector_product_rule import vector_product, vector_product_schedule
+from .window_product_rule import window_product_schedule
 
 WINDOW_TAPS = 32
 """Elements of a window whose loops are unrolled, and that one thread reduces however far windows are apart."""
@@ -55,7 +56,7 @@ def choose(shape: KernelShape) -> Choice:
         return vector_product_schedule(shape, *vector)
     product = product_axes(shape)
     if product is not None:
-        choice = matrix_schedule(shape, *product)
+        choice = (matrix_schedule if len(shape.reduced) == 1 else window_product_schedule)(shape, *product)
         if isinstance(choice, Choice):
             return choice
         plain = product_schedule(shape, *product)

@@ -63,21 +63,18 @@ class TransposedCopy(SlabCopy):
         box, element_bytes = box_of(op), byte_width(slab.element_type)
         rows, outer, behind, last = box[along], box[:along], box[along + 1 :], box[-1]
         run = prod(d.extent for d in behind)
-        whole = run * element_bytes <= MOST_HELD_BYTES and not any(
-            d.checks or d.extent != d.buffer_extent for d in behind
-        )
         widths = [max(1, size // element_bytes) for size in sorted(VECTOR_SIZES, reverse=True)]
-
-        def can_store(width: int) -> bool:
-            if rows.extent % width or any(d.extent > 1 and d.target_stride % width for d in (*outer, *behind)):
-                return False
-            if not whole:
-                return True
-            # A piece is inside of the buffer or outside.
-            is_inside = not rows.checks or (rows.buffer_extent % width == 0 and is_multiple(rows.origin, width))
-            return is_inside and width * run * element_bytes <= MOST_HELD_BYTES
-
-        pack = next(width for width in widths if can_store(width))
+        stores = [
+            width
+            for width in widths
+            if rows.extent % width == 0
+            and all(d.extent == 1 or d.target_stride % width == 0 for d in (*outer, *behind))
+        ]
+        pack = stores[0]
+        # A piece of whole rows is inside of the buffer or outside.
+        is_inside = not rows.checks or (rows.buffer_extent % pack == 0 and is_multiple(rows.origin, pack))
+        whole = is_inside and pack * run * element_bytes <= MOST_HELD_BYTES
+        whole = whole and not any(d.checks or d.extent != d.buffer_extent for d in behind)
 
         def can_load(width: int) -> bool:
             if whole:
@@ -123,7 +120,8 @@ class TransposedCopy(SlabCopy):
                 source += (dimension.origin + coordinate) * dimension.source_stride
                 target += coordinate * dimension.target_stride
             inside = inside_of(indices, inner, others, rest)
-            piece = values.allocate(inner, array_type(element, (self.pack * self.run,)), "piece")
+            size = (self.pack * self.run,)
+            piece = values.allocate(inner, array_type(element, size), "piece")
 
             def load(within: Scope, row: LinearForm, at: LinearForm, held: LinearForm) -> None:
                 """Load a vector that begins in `row` of the piece, `at` elements behind the first."""
@@ -132,10 +130,10 @@ class TransposedCopy(SlabCopy):
                     mask = within.alu("and", inside, mask)
                 index = indices.value(within, source + at)
                 loaded = LoadOp.of(buffer, [index], mask or inside, moved_type(element, self.width))
-                within.insert(StoreOp.of(within.insert(loaded).result, piece, [indices.value(within, held)]))
+                within.insert(StoreOp.of(within.insert(loaded).result, piece, values.place_in(within, size, [held])))
 
             if self.whole:
-                with values.nest(inner, (self.pack * self.run,), self.width) as (within, (at,)):
+                with values.nest(inner, size, self.width) as (within, (at,)):
                     load(within, ZERO, at, at)
             else:
                 with values.nest(inner, (self.pack,)) as (within, (row,)):
@@ -143,11 +141,9 @@ class TransposedCopy(SlabCopy):
             for at in range(self.run):
                 column = LinearForm({}, at - self.shift)
                 mask = None if self.whole else self._in_box(indices, inner, rest[-1], at)
+                packed = self._packed(lowering, inner, piece, at)
                 vector = LoadOp.of(
-                    self._packed(lowering, inner, piece, at),
-                    [indices.constant(0)],
-                    None,
-                    moved_type(element, self.pack),
+                    packed, values.place_in(inner, (self.pack,), [ZERO]), None, moved_type(element, self.pack)
                 )
                 place = indices.value(inner, target + column * box[-1].target_stride)
                 inner.insert(StoreOp.of(inner.insert(vector).result, array, [place], mask))
@@ -181,11 +177,12 @@ class TransposedCopy(SlabCopy):
         """What the rows of a piece have at one place of their runs, side by side."""
         if self.run == 1:
             return piece
-        values, indices = lowering.values, lowering.indices
+        values, size = lowering.values, (self.pack * self.run,)
         packed = values.allocate(scope, array_type(self.slab.element_type, (self.pack,)), "packed")
         with values.nest(scope, (self.pack,)) as (within, (row,)):
-            taken = LoadOp.of(piece, [indices.value(within, row * self.run + LinearForm({}, at))])
-            within.insert(StoreOp.of(within.insert(taken).result, packed, [indices.value(within, row)]))
+            held = values.place_in(within, size, [row * self.run + LinearForm({}, at)])
+            taken = within.insert(LoadOp.of(piece, held)).result
+            within.insert(StoreOp.of(taken, packed, values.place_in(within, (self.pack,), [row])))
         return packed
 
 

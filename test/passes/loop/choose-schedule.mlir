@@ -515,3 +515,36 @@ uop.kernel @widened(%out: memref<64xf64>, %x: memref<64x1000xf32>) {
     uop.store %2, %out[%i] : memref<64xf64>
   }
 }
+
+// -----
+
+// A convolution of 16-bit floats: a tile of output channels by whole lines of places, whose windows are staged once for
+// all taps with the channels innermost.
+// CHECK: uop.kernel @convolution({{.*}}) schedule #tile.schedule<n = 2 block, o = 2 block * 2 register * 16 mma, y = 14 block * 2 warp * 2 register, x = 7 register * 8 mma, c = 4 loop * 16 mma, ky = 3 unroll, kx = 3 unroll, stage = [%w along 1 pad 8, %x along 1 pad 8]> {
+uop.kernel @convolution(%out: memref<2x64x56x56xf32>, %x: memref<2x64x58x58xf16>, %w: memref<64x64x3x3xf16>) {
+  loop.for %n (n = 2 parallel) {
+    loop.for %o (o = 64 parallel) {
+      loop.for %y (y = 56 parallel) {
+        loop.for %p (x = 56 parallel) {
+          %0 = loop.reduce %c (c = 64) add : f32 {
+            %1 = loop.reduce %ky (ky = 3) add : f32 {
+              %2 = uop.add %y, %ky : index
+              %3 = loop.reduce %kx (kx = 3) add : f32 {
+                %4 = uop.add %p, %kx : index
+                %5 = uop.load %x[%n, %c, %2, %4] : memref<2x64x58x58xf16>
+                %6 = uop.cast %5 : f16 -> f32
+                %7 = uop.load %w[%o, %c, %ky, %kx] : memref<64x64x3x3xf16>
+                %8 = uop.cast %7 : f16 -> f32
+                %9 = uop.mul %6, %8 : f32
+                loop.yield %9 : f32
+              }
+              loop.yield %3 : f32
+            }
+            loop.yield %1 : f32
+          }
+          uop.store %0, %out[%n, %o, %y, %p] : memref<2x64x56x56xf32>
+        }
+      }
+    }
+  }
+}
