@@ -19,13 +19,15 @@ class Atom:
     A lane holds a fragment of each matrix, in registers of 32 bits. Places are those of the PTX ISA ("Matrix fragments
     for mma").
 
-    pack: elements of A and B in one register, neighbours along k.
+    pack: elements of A and B in one register, neighbours along k. elements: the types that they may have, by name;
+      f32 counts as TF32, its last 13 bits as 0. C and D are f32.
     """
 
     m: int
     n: int
     k: int
     pack: int
+    elements: tuple[str, ...]
 
     @property
     def registers(self) -> tuple[int, int, int]:
@@ -46,8 +48,23 @@ class Atom:
         return lane // 4 + 8 * (register // 2), 2 * (lane % 4) + register % 2
 
 
-ATOMS: dict[str, Atom] = {"m16n8k16": Atom(16, 8, 16, 2), "m16n8k8": Atom(16, 8, 8, 1)}
-"""Instructions by name: of f16 or bf16, and of tf32."""
+ATOMS: dict[str, Atom] = {
+    "m16n8k16": Atom(16, 8, 16, 2, ("f16", "bf16")),
+    "m16n8k8": Atom(16, 8, 8, 1, ("f32",)),
+}
+"""Instructions by name."""
+
+MATRIX_ROWS, MATRIX_ROW_BYTES = 8, 16
+"""Rows of the matrices that ldmatrix loads, and bytes of a row, which lie side by side. A lane gets 4 bytes of each."""
+
+
+def atom_for(element: str) -> str:
+    """The name of the instruction that multiplies elements of this type; `KeyError` when there is none."""
+    for name, atom in ATOMS.items():
+        if element in atom.elements:
+            return name
+    raise KeyError(element)
+
 
 ROW_LANES, COLUMN_LANES = 8, 4
 """Lanes along the rows and along the columns of C: lane = 4 · row's + column's, for every atom."""

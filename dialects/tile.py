@@ -182,10 +182,10 @@ class ReadOp(IRDLOperation):
     mask: bools of the result's shape; 0 (or false) where false.
     vector: that many elements along the dimension `along`, by itself the last, lie side by side and are moved at once:
       `vector 4 along 0`.
-    ldmatrix: what the lanes of a warp read are 8×8 matrices whose rows lie in shared memory as runs of 8 elements, and
-      the warp loads them at once. A lane reads, along the last dimension, 2 neighbours of a row: those of matrix row
-      `lane ÷ 4`, from `2 · (lane mod 4)` on; with `trans`, of the transposed matrix. A matrix for each place of the
-      other dimensions.
+    ldmatrix: what the lanes of a warp read are matrices of 8 rows that lie in shared memory as runs of 16 bytes, and
+      the warp loads them at once. A lane reads, along the last dimension, 4 bytes of a row, 2 elements of 16 bits or 1
+      of 32: those of matrix row `lane ÷ 4`, from byte `4 · (lane mod 4)` on; with `trans`, of the transposed matrix of
+      elements of 16 bits. A matrix for each place of the other dimensions.
     """
 
     name = "tile.read"
@@ -238,12 +238,15 @@ class ReadOp(IRDLOperation):
 
     def _verify_matrices(self) -> None:
         type = self.result.type
-        if memory_space(self.buffer.type) != "shared" or byte_width(element_of(type)) != 2:
-            raise VerifyException('ldmatrix reads 16-bit elements of a buffer in "shared"')
+        width = byte_width(element_of(type))
+        if memory_space(self.buffer.type) != "shared" or width not in (2, 4):
+            raise VerifyException('ldmatrix reads elements of 16 or 32 bits of a buffer in "shared"')
+        if self.transposed is not None and width != 2:
+            raise VerifyException("ldmatrix transposes elements of 16 bits")
         if self.mask is not None or self.vector is not None:
             raise VerifyException("ldmatrix reads all elements of a matrix, by itself: it has no mask and no width")
-        if shape_of(type)[-1:] != (2,):
-            raise VerifyException(f"a lane reads 2 elements of each matrix along the last dimension, not {type}")
+        if shape_of(type)[-1:] != (4 // width,):
+            raise VerifyException(f"a lane reads 4 bytes of each matrix along the last dimension, not {type}")
 
     @classmethod
     def parse(cls, parser: Parser) -> ReadOp:
@@ -594,8 +597,7 @@ class MatrixOp(IRDLOperation):
             raise VerifyException(f"{atom} is no matrix instruction: {', '.join(ATOMS)}")
         types = self.a.type, self.b.type, self.accumulator.type
         a, b, c = (str(element_of(type)) for type in types)
-        allowed = [("f32", "f32", "f32")] if atom == "m16n8k8" else [("f16", "f16", "f32"), ("bf16", "bf16", "f32")]
-        if (a, b, c) not in allowed:
+        if a != b or a not in ATOMS[atom].elements or c != "f32":
             raise VerifyException(f"{atom} does not multiply {a} by {b} into {c}")
         for type, registers in zip(types, ATOMS[atom].registers, strict=True):
             count = element_count(shape_of(type))

@@ -75,7 +75,7 @@ def accesses_of(op: Operation, around: Sequence[Condition] = ()) -> list[Access]
                 Access(op, op.target, [op.target_index], always, width, op.target_offset.value.data),
             ]
         case gpu_kernel.LdmatrixOp():
-            return [Access(op, op.buffer, [op.start], always, gpu_kernel.MATRIX_ROW, op.offset.value.data)]
+            return [Access(op, op.buffer, [op.start], always, op.row, op.offset.value.data)]
         case _:
             return []
 

@@ -17,7 +17,7 @@ from xdsl.utils.target import Target
 
 from ..dialects import gpu_kernel, semantics
 from ..dialects.layouts import memory_space, span_of
-from ..dialects.types import byte_width, element_count, element_of, shape_of, type_name
+from ..dialects.types import byte_width, element_of, shape_of, type_name
 from ..dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, KernelOp, LaunchOp, constant_value
 from ..rewriting.diagnostics import PassError
 from ..rewriting.locations import source_lines
@@ -437,8 +437,8 @@ class _KernelPrinter:
         self.line(f"{self.helper('async_wait', cuda_prelude.ASYNC_WAIT)}<{op.pending.value.data}>();", op)
 
     def ldmatrix(self, op: gpu_kernel.LdmatrixOp) -> None:
-        matrices = element_count(shape_of(op.result.type)) // 2
-        function = self.helper(*cuda_prelude.ldmatrix(matrices, op.transposed is not None))
+        is_float = byte_width(element_of(op.result.type)) == 4
+        function = self.helper(*cuda_prelude.ldmatrix(op.matrices, op.transposed is not None, is_float))
         offset = op.offset.value.data * byte_width(element_of(op.buffer.type))
         template = f"<{offset}>" if offset else ""
         self.define(op, f"{function}{template}(&{self.access(op.buffer, [op.start])})")

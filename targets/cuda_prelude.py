@@ -34,23 +34,25 @@ template <int N> __device__ __forceinline__ void async_wait() {
 }"""
 
 
-def ldmatrix(matrices: int, transposed: bool) -> tuple[str, str]:
-    """(name, definition) of a function that loads 1, 2 or 4 matrices of 8×8 16-bit elements."""
-    name = f"ldmatrix_x{matrices}{'_trans' if transposed else ''}"
-    type = {1: "unsigned", 2: "uint2", 4: "uint4"}[matrices]
-    members = [f"r.{c}" for c in "xyzw"[:matrices]] if matrices > 1 else ["r"]
+def ldmatrix(matrices: int, transposed: bool, is_float: bool) -> tuple[str, str]:
+    """(name, definition) of a function that loads 1, 2 or 4 matrices of 8 rows of 16 bytes. is_float: of f32"""
+    name = f"ldmatrix_x{matrices}{'_trans' if transposed else '_f32' if is_float else ''}"
+    count = matrices if matrices > 1 else ""
+    type = f"float{count}" if is_float else f"uint{count}" if matrices > 1 else "unsigned"
+    words = ", ".join(f"r{i}" for i in range(matrices))
+    values = ", ".join(f"__uint_as_float(r{i})" for i in range(matrices)) if is_float else words
     registers = ", ".join(f"%{i}" for i in range(matrices))
-    outputs = ", ".join(f'"=r"({member})' for member in members)
+    outputs = ", ".join(f'"=r"(r{i})' for i in range(matrices))
     trans = ".trans" if transposed else ""
     address = f"[%{matrices}+%{matrices + 1}]"
     return name, (
         f"template <int FROM = 0> __device__ __forceinline__ {type} {name}(const void* from) {{\n"
-        f"  {type} r;\n"
+        f"  unsigned {words};\n"
         f'  asm volatile("ldmatrix.sync.aligned.m8n8.x{matrices}{trans}.shared.b16 {{{registers}}}, {address};"\n'
         f"               : {outputs}\n"
         f'               : "r"((unsigned)__cvta_generic_to_shared(from)), "n"(FROM)\n'
         f'               : "memory");\n'
-        "  return r;\n}"
+        f"  return {{{values}}};\n}}"
     )
 
 

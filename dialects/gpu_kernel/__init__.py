@@ -5,7 +5,6 @@ from xdsl.ir import Dialect
 from .control import BarrierOp, BlockIdOp, ForOp, IfOp, KernelOp, LaneIdOp, ThreadIdOp, WarpBarrierOp
 from .memory import (
     GREATEST_OFFSET,
-    MATRIX_ROW,
     AllocOp,
     AsyncCommitOp,
     AsyncCopyOp,
@@ -49,7 +48,6 @@ __all__ = [
     "ARCHITECTURES",
     "DEFAULT_ARCHITECTURE",
     "GREATEST_OFFSET",
-    "MATRIX_ROW",
     "AllocOp",
     "Architecture",
     "AsyncCommitOp",

@@ -24,6 +24,7 @@ from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
+from ..atoms import MATRIX_ROW_BYTES
 from ..layouts import memory_space
 from ..monoids import MonoidAttr
 from ..syntax import (
@@ -36,16 +37,23 @@ from ..syntax import (
     print_mask,
     segment_sizes,
 )
-from ..types import byte_width, element_of, index, is_memref, is_value_type, is_vector, shape_of, type_name
+from ..types import (
+    byte_width,
+    element_count,
+    element_of,
+    index,
+    is_memref,
+    is_value_type,
+    is_vector,
+    shape_of,
+    type_name,
+)
 from ..uop.ranges import verify_access
 from ..uop.reduction import verify_monoid_operands
 from .target import VECTOR_BYTES
 
 GREATEST_OFFSET = 2**31 - 1
 """Bytes; what an instruction adds to an address is a signed number of 32 bits."""
-
-MATRIX_ROW = 8
-"""Elements of a row of the matrices that `LdmatrixOp` loads, which lie side by side."""
 
 
 @irdl_op_definition
@@ -437,11 +445,11 @@ class AsyncWaitOp(IRDLOperation):
 
 @irdl_op_definition
 class LdmatrixOp(IRDLOperation):
-    """Load 8×8 matrices of 16-bit elements as matrix fragments: `gpu_kernel.ldmatrix %s[%i] offset 512 trans :
+    """Load matrices of 8 rows of 16 bytes as matrix fragments: `gpu_kernel.ldmatrix %s[%i] offset 512 trans :
     memref<…xf16, "shared"> -> vector<8xf16>`.
 
-    The place of lane `l` is the first of 8 consecutive elements: row `l mod 8` of matrix `l ÷ 8`. A lane receives
-    two elements of each of 1, 2 or 4 matrices. trans: each matrix is transposed.
+    The place of lane `l` is the first element of row `l mod 8` of matrix `l ÷ 8`. A lane receives 4 bytes, two elements
+    of 16 bits or one of 32, of each of 1, 2 or 4 matrices. trans: each matrix, of elements of 16 bits, is transposed.
     offset: elements from the index to the place, by itself 0, that the instruction adds: several instructions take
       their places from one register.
     """
@@ -465,15 +473,27 @@ class LdmatrixOp(IRDLOperation):
             properties["trans"] = UnitAttr()
         return LdmatrixOp.create(operands=(buffer, start), result_types=(type,), properties=properties)
 
+    @property
+    def matrices(self) -> int:
+        return element_count(shape_of(self.result.type)) * byte_width(element_of(self.result.type)) // 4
+
+    @property
+    def row(self) -> int:
+        """Elements of a row of a matrix."""
+        return MATRIX_ROW_BYTES // byte_width(element_of(self.buffer.type))
+
     def verify_(self) -> None:
         buffer, type = self.buffer.type, self.result.type
         if memory_space(buffer) != "shared" or len(shape_of(buffer)) != 1:
             raise VerifyException('ldmatrix reads a flat buffer in "shared"')
-        if element_of(type) != element_of(buffer) or byte_width(element_of(type)) != 2:
-            raise VerifyException("ldmatrix loads 16-bit elements of its buffer")
-        if shape_of(type) not in ((2,), (4,), (8,)):
-            raise VerifyException(f"a lane receives 2, 4 or 8 elements, not {type}")
-        _verify_offset(self.offset, buffer, MATRIX_ROW)
+        width = byte_width(element_of(type))
+        if element_of(type) != element_of(buffer) or width not in (2, 4):
+            raise VerifyException("ldmatrix loads elements of 16 or 32 bits of its buffer")
+        if self.transposed is not None and width != 2:
+            raise VerifyException("ldmatrix transposes elements of 16 bits")
+        if self.matrices not in (1, 2, 4) or 4 * self.matrices != width * element_count(shape_of(type)):
+            raise VerifyException(f"a lane receives 4, 8 or 16 bytes, not {type}")
+        _verify_offset(self.offset, buffer, self.row)
 
     @classmethod
     def parse(cls, parser: Parser) -> LdmatrixOp:

@@ -1,15 +1,15 @@
-"""The schedule of products of 16-bit floats: matrix instructions over staged slabs."""
+"""The schedule of products of 16-bit floats, and of f32 cut to TF32: matrix instructions over staged slabs."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
 
-from ...dialects.atoms import ATOMS
+from ...dialects.atoms import ATOMS, Atom
 from ...dialects.axes import AxisKind
 from ...dialects.schedule import Factor, Staging
 from .kernel_shape import Access, KernelShape
-from .matrix_products import MATRIX_ATOM, why_no_matrix
+from .matrix_products import matrix_atom, why_no_matrix
 from .schedule_parts import Axes, Choice, ceil_div, power_of_two_above, schedule_of
 
 SHARED_BYTES = 48 * 1024
@@ -18,14 +18,14 @@ SHARED_BYTES = 48 * 1024
 WARPS = 4
 """Warps of a block."""
 
-DEPTH = 32
-"""Elements of the reduced axis that a slab holds: rows of 64 bytes."""
+DEPTH_BYTES = 64
+"""Bytes of what is multiplied that a slab holds along the reduced axis."""
 
 SLABS = 2
 """Slabs of one operand that are held at once: one is used while the next is on its way."""
 
-SWIZZLE = 8
-"""Elements of 16 bytes, which ldmatrix and asynchronous copies move at once."""
+SWIZZLE_BYTES = 16
+"""Bytes that ldmatrix and asynchronous copies move at once."""
 
 FEW_BLOCKS = 64
 """Blocks below which a smaller tile, which makes four times as many, is the faster one: about half of the
@@ -74,7 +74,7 @@ def _why_not(shape: KernelShape, row: str, column: str, reduced: str) -> str | N
         return reason
     if len(shape.reduced) > 1 or shape.scanned:
         return "the kernel reduces, or scans, along further axes"
-    atom = ATOMS[MATRIX_ATOM]
+    atom = ATOMS[matrix_atom(shape.kernel, reduced)]
     for axis, least in ((row, atom.m), (column, atom.n), (reduced, atom.k)):
         if shape.extents[axis] < least:
             return f"axis {axis} has {shape.extents[axis]} elements, an instruction {least}"
@@ -91,9 +91,8 @@ def _operands(shape: KernelShape, reduced: str) -> list[Access]:
     return [access for access in shape.loads if reduced in access.axes]
 
 
-def _sides(shape: KernelShape, row: str, column: str, largest: int) -> tuple[_Side, _Side]:
+def _sides(shape: KernelShape, row: str, column: str, atom: Atom, largest: int) -> tuple[_Side, _Side]:
     """The tile of a block, at most so long and wide, and its warps: in squares where they can be."""
-    atom = ATOMS[MATRIX_ATOM]
     m, n = shape.extents[row], shape.extents[column]
     rows = max(atom.m, min(largest, power_of_two_above(m)))
     columns = max(atom.n, min(largest, power_of_two_above(n)))
@@ -103,28 +102,32 @@ def _sides(shape: KernelShape, row: str, column: str, largest: int) -> tuple[_Si
     return _Side(m, atom.m, rows, down), _Side(n, atom.n, columns, across)
 
 
-def _staging(access: Access, slabs: int, reduced: str) -> Staging:
-    """The slabs of one operand.
+def _staging(access: Access, slabs: int, reduced: str, atom: Atom) -> Staging:
+    """The slabs of one operand, swizzled for ldmatrix where that can read it: elements as wide as the instruction's,
+    which are not transposed if they are of 32 bits.
 
-    What is cast to 16 bits behind the slab is not read by ldmatrix: a lane reads two neighbours along the reduced axis,
-    of 8 rows and 4 places in each. Rows that are 8 words more than a multiple of 32 apart, or, where the neighbours lie
-    in two rows, two of which are 8 words more, have them in different banks.
+    Else a lane reads the neighbours along the reduced axis that are in a register, of 8 rows and 4 places in each. Rows
+    that are 8 words more than a multiple of 32 apart, or, where two neighbours lie in two rows, two of which are 8
+    words more, have them in different banks.
     """
     if len(access.indices) == 1:
         return Staging(access.buffer, slabs, True)
-    if access.element_bytes == 2:
-        return Staging(access.buffer, slabs, True, swizzle=SWIZZLE)
-    pad = 8 if access.contiguous_axis == reduced else 4
+    along = access.contiguous_axis == reduced
+    if access.element_bytes * atom.pack == 4 and (atom.pack == 2 or along):
+        return Staging(access.buffer, slabs, True, swizzle=SWIZZLE_BYTES // access.element_bytes)
+    pad = 8 if along or atom.pack == 1 else 4
     return Staging(access.buffer, slabs, True, pad * 4 // access.element_bytes)
 
 
 def _schedule(shape: KernelShape, row: str, column: str, reduced: str) -> Choice:
     batches = prod(max(1, shape.extents[axis]) for axis in shape.parallel if axis not in (row, column))
-    sides = _sides(shape, row, column, 128)
+    name = matrix_atom(shape.kernel, reduced)
+    atom, length = ATOMS[name], shape.extents[reduced]
+    sides = _sides(shape, row, column, atom, 128)
     if prod(side.blocks for side in sides) * batches < FEW_BLOCKS:
-        sides = _sides(shape, row, column, 64)
-    atom, length = ATOMS[MATRIX_ATOM], shape.extents[reduced]
-    depth = DEPTH if length > DEPTH else atom.k
+        sides = _sides(shape, row, column, atom, 64)
+    depth = DEPTH_BYTES * atom.pack // 4
+    depth = depth if length > depth else atom.k
     steps = ceil_div(length, depth)
     axes: Axes = {row: sides[0].factors(), column: sides[1].factors()}
     loops = ((steps, AxisKind.LOOP), (depth // atom.k, AxisKind.UNROLL))
@@ -144,9 +147,9 @@ def _schedule(shape: KernelShape, row: str, column: str, reduced: str) -> Choice
     stage: dict[str, Staging] = {}
     for access in operands:
         if steps > 1 and slabs:  # a slab of one step is read once
-            stage[access.buffer] = _staging(access, slabs, reduced)
+            stage[access.buffer] = _staging(access, slabs, reduced, atom)
     reason = (
-        f"product by {MATRIX_ATOM}: a tile of {sides[0].tile} x {sides[1].tile} a block of "
+        f"product by {name}: a tile of {sides[0].tile} x {sides[1].tile} a block of "
         f"{sides[0].warps * sides[1].warps} warps, {depth} deep, {steps} steps"
     )
     return Choice(schedule_of(shape, axes, tuple(stage.values())), reason)

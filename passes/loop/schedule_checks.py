@@ -15,7 +15,7 @@ from ...dialects.traversal import ops_inside
 from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, KernelOp, LoadOp, StoreOp
 from ...rewriting.diagnostics import PassError
 from ..tile.tile_stage import staged_arguments
-from .matrix_products import MATRIX_ATOM, why_no_matrix
+from .matrix_products import matrix_atom, why_no_matrix
 
 MAX_THREADS = 1024
 """Threads of one block, on every architecture since 2010."""
@@ -171,8 +171,8 @@ def _check_matrix(schedule: Schedule, kernel: KernelOp) -> None:
                 "an mma factor is the innermost of its axis",
             )
     reason = why_no_matrix(kernel, matrix.row, matrix.column, matrix.reduced)
-    if reason is None and matrix.atom != MATRIX_ATOM:
-        reason = f"products of 16-bit floats are computed by {MATRIX_ATOM}"
+    if reason is None and matrix.atom != (atom := matrix_atom(kernel, matrix.reduced)):
+        reason = f"its factors are multiplied by {atom}"
     if reason is not None:
         raise PassError(
             f"the schedule asks for {matrix.atom} over rows {matrix.row}, columns {matrix.column} and "

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, VectorType, bf16, f16
+from xdsl.dialects.builtin import ModuleOp, VectorType
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from ...dialects.atoms import ATOMS, COLUMN_LANES, ROW_LANES, Atom
+from ...dialects.atoms import ATOMS, COLUMN_LANES, MATRIX_ROW_BYTES, ROW_LANES, Atom
 from ...dialects.axes import AxisKind
 from ...dialects.layouts import SwizzleAttr, memory_space, strides_of
 from ...dialects.loop import ForOp
@@ -21,14 +21,11 @@ from ...dialects.uop import AddOp, AluOp, BitcastOp, CastOp, ConstOp, ExpandOp, 
 from ...rewriting.dead import erase_unused
 from ...rewriting.diagnostics import PassError
 from ...rewriting.linear import LinearForm
+from ..loop.matrix_products import multiplied
 from .accesses import kernels_of
 from .linear import linear_form, unexpanded
 from .places import build_form, builder_before
 from .tile_builder import TileBuilder, joined_shape
-
-MATRIX_ROW = 8
-"""Elements of a row of the matrices of ldmatrix."""
-
 
 _REBUILT = (AluOp, AxisOp, BitcastOp, CastOp, ConstOp, ExpandOp, ReadOp, StageOp)
 """What an operand is made of that can be computed in another view."""
@@ -44,12 +41,12 @@ class TileMmaPass(ModulePass):
     computed again in its own view, in which the lanes and registers along rows, columns and the reduced axis stand for
     what the instruction's fragments hold (dialects/atoms.py), and `tile.mma` takes the place of the loop.
 
-    Reads of matrices whose rows of 8 elements lie side by side in shared memory are marked `ldmatrix`, transposed where
-    it is the reduced axis that goes across rows.
+    Reads of matrices whose rows of 16 bytes lie side by side in shared memory are marked `ldmatrix`; of elements of 16
+    bits transposed where it is the reduced axis that goes across rows.
 
     Leaves alone: kernels without mma factors, or in which no loop over one is left. Refused: loops that do anything
-    else than to add products of two 16-bit floats, and operands that cannot be computed in another view: made of
-    values that vary with rows and columns, of reductions, or of indices that are not linear.
+    else than to add products of two 16-bit floats, or of two f32 cut to TF32, and operands that cannot be computed in
+    another view: made of values that vary with rows and columns, of reductions, or of indices that are not linear.
     """
 
     name = "tile-mma"
@@ -69,7 +66,7 @@ class TileMmaPass(ModulePass):
 
 def _use_instruction(kernel: KernelOp, matrix: MatrixFactors, loop: ForOp) -> None:
     accumulators = _Accumulators.of(kernel, matrix, loop)
-    condition, factors = _product(loop)
+    condition, factors = _product(loop, matrix.atom)
     if condition is not None and accumulators.axes_of(condition, loop):
         raise _refused(loop, "which elements it adds depends on rows or columns")
     axes = [accumulators.axes_of(factor, loop) for factor in factors]
@@ -103,8 +100,9 @@ def _refused(loop: ForOp, reason: str) -> PassError:
     )
 
 
-def _product(loop: ForOp) -> tuple[SSAValue | None, tuple[SSAValue, SSAValue]]:
-    """The two 16-bit floats whose products the loop adds to what it carries, and where it does, if not everywhere."""
+def _product(loop: ForOp, atom: str) -> tuple[SSAValue | None, tuple[SSAValue, SSAValue]]:
+    """What an instruction multiplies (`multiplied`) to add it to what the loop carries, and where it does, if not
+    everywhere."""
     if [monoid.data for monoid in loop.monoids.data] != ["add"]:
         raise _refused(loop, "it carries more, or something else, than one sum")
     (state,), (new,) = loop.carried, loop.yielded
@@ -119,12 +117,14 @@ def _product(loop: ForOp) -> tuple[SSAValue | None, tuple[SSAValue, SSAValue]]:
         raise _refused(loop, "what it adds is no product")
     factors: list[SSAValue] = []
     for factor in product.operands:
-        cast = unexpanded(factor).owner
-        if not isinstance(cast, CastOp) or element_of(cast.input.type) not in (f16, bf16):
-            raise _refused(loop, "a factor is no 16-bit float that was cast to f32")
-        factors.append(cast.input)
+        taken = multiplied(unexpanded(factor).owner)
+        if taken is None:
+            raise _refused(loop, "a factor is neither a 16-bit float that was cast to f32 nor f32 cut to TF32")
+        factors.append(taken)
     if element_of(factors[0].type) != element_of(factors[1].type):
         raise _refused(loop, "its factors differ in type")
+    if (element := str(element_of(factors[0].type))) not in ATOMS[atom].elements:
+        raise _refused(loop, f"{atom} does not multiply {element}")
     return condition, (factors[0], factors[1])
 
 
@@ -200,7 +200,7 @@ class _Accumulators:
         pack = self._atom.pack
         shape = (*self.lead, 2, 2, pack)
         rank = len(shape)
-        half, pair = (self._register(self.matrix.reduced, shape, dimension) for dimension in (rank - 3, rank - 1))
+        half, pair = self._along_k(shape, rank - 3)
         row = self._axis_like(self.row_register, shape, rank - 2)
         forms = self._common(loop, shape, half, pair)
         forms[self.row_lane] = LinearForm({self.row_lane: 1})
@@ -212,7 +212,7 @@ class _Accumulators:
         pack = self._atom.pack
         shape = (*self.lead, 2, pack)
         rank = len(shape)
-        half, pair = (self._register(self.matrix.reduced, shape, dimension) for dimension in (rank - 2, rank - 1))
+        half, pair = self._along_k(shape, rank - 2)
         forms = self._common(loop, shape, half, pair)
         # A column is 2 · lane + register, and here the lane of a row: the register stands for all of it.
         forms[self.column_register] = LinearForm({self.row_lane: 1})
@@ -220,11 +220,19 @@ class _Accumulators:
         together = {self.column_lane: 2, self.column_register: 1}
         return _View(loop, self, (2, pack), forms, self.row_lane, together, pair)
 
+    def _along_k(self, shape: tuple[int, ...], half: int) -> tuple[SSAValue, SSAValue | None]:
+        """The register axes of the halves of k, along dimension `half`, and of neighbours in one register."""
+        reduced = self.matrix.reduced
+        halves = self._register(reduced, shape, half)
+        return halves, self._register(reduced, shape, len(shape) - 1) if self._atom.pack > 1 else None
+
     def _common(
-        self, loop: ForOp, shape: tuple[int, ...], half: SSAValue, pair: SSAValue
+        self, loop: ForOp, shape: tuple[int, ...], half: SSAValue, pair: SSAValue | None
     ) -> dict[SSAValue, LinearForm]:
         pack = self._atom.pack
-        k = LinearForm({half: 4 * pack, self.column_lane: pack, pair: 1})
+        k = LinearForm({half: 4 * pack, self.column_lane: pack})
+        if pair is not None:
+            k += LinearForm({pair: 1})
         forms: dict[SSAValue, LinearForm] = {loop.index: k}
         for dimension, op in self.registers.items():
             if dimension < len(self.lead):
@@ -259,7 +267,7 @@ class _View:
     forms: axis or loop index of the accumulators' view → what it is here; others stay what they are.
     lane: what counts the rows of matrices that lie along the other axis than k.
     together: axes that mean something here only together, in multiples of these coefficients.
-    pair: neighbours along k in one register.
+    pair: neighbours along k in one register; None where it holds one element.
     fragment: extents of the dimensions that a lane's fragment takes.
     """
 
@@ -269,7 +277,7 @@ class _View:
     forms: Mapping[SSAValue, LinearForm]
     lane: SSAValue
     together: Mapping[SSAValue, int]
-    pair: SSAValue
+    pair: SSAValue | None
     built: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
 
     def build(self, builder: TileBuilder, root: SSAValue, condition: SSAValue | None) -> SSAValue:
@@ -354,30 +362,32 @@ class _View:
         return builder.insert(read).result
 
     def _matrices(self, buffer: SSAValue, forms: list[LinearForm]) -> bool | None:
-        """Whether a warp reads transposed matrices there, of rows of 8 elements side by side; None if no matrices."""
+        """Whether a warp reads transposed matrices there, of rows of 16 bytes side by side; None if no matrices."""
         type = buffer.type
         assert is_memref(type)
-        if memory_space(type) != "shared" or byte_width(type.element_type) != 2 or not forms:
+        atom, width = ATOMS[self.accumulators.matrix.atom], byte_width(type.element_type)
+        if memory_space(type) != "shared" or width * atom.pack != 4 or not forms:
             return None
+        row = MATRIX_ROW_BYTES // width
         along = len(forms) - 1
         if isinstance(type.layout, SwizzleAttr):
-            if type.layout.unit.data % MATRIX_ROW:
+            if type.layout.unit.data % row:
                 return None
         else:
             strides = strides_of(type)
             along = next((place for place in reversed(range(len(forms))) if strides[place] == 1), along)
-            if any(stride % MATRIX_ROW for place, stride in enumerate(strides) if place != along):
+            if any(stride % row for place, stride in enumerate(strides) if place != along):
                 return None
         last, others = forms[along], [form for place, form in enumerate(forms) if place != along]
-        k = {self.accumulators.column_lane, self.pair}
-        rows = {self.lane}
-        for along, across, transposed in ((k, rows, False), (rows, k, True)):
-            leaf = self.pair if along is k else self.lane
+        neighbours = self.accumulators.column_lane if self.pair is None else self.pair
+        k, rows = {self.accumulators.column_lane, neighbours}, {self.lane}
+        orders = ((k, rows, neighbours, False), (rows, k, self.lane, True))
+        for along, across, leaf, transposed in orders if width == 2 else orders[:1]:
             rest = [c for x, c in last.terms.items() if x not in along]
             if (
                 last.terms.get(leaf, 0) == 1
-                and last.constant % MATRIX_ROW == 0
-                and all(c % MATRIX_ROW == 0 for c in rest)
+                and last.constant % row == 0
+                and all(c % row == 0 for c in rest)
                 and across.isdisjoint(last.terms)
                 and not any(along & set(form.terms) for form in others)
             ):

@@ -10,13 +10,13 @@ import numpy as np
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ...dialects.atoms import COLUMN_LANES, ROW_LANES
+from ...dialects.atoms import COLUMN_LANES, MATRIX_ROW_BYTES, ROW_LANES
 from ...dialects.axes import THREAD_KINDS, WARP, AxisKind
 from ...dialects.layouts import SwizzleAttr, strides_of
 from ...dialects.loop import ForOp, YieldOp
 from ...dialects.semantics import ALU
 from ...dialects.tile import AxisOp, MmaOp, ReadOp, ReduceAcrossOp, ScanAcrossOp, StageOp, WriteOp
-from ...dialects.types import element_of, f32, shape_of
+from ...dialects.types import byte_width, element_of, f32, shape_of
 from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, ExpandOp, KernelOp, ReduceAxisOp
 from .arrays import (
     Array,
@@ -155,6 +155,8 @@ class _Interpreter:
                 (op.b, (atom.k, atom.n), atom.place_in_b(lane, np.arange(b_count)), b_rank),
             )
         )
+        if element_of(op.a.type) == f32:
+            a, b = (evaluate_alu(ALU["to_tf32"], f32, [x]) for x in (a, b))
         for k in range(atom.k):
             product = evaluate_alu(ALU["mul"], f32, [a[..., :, k, None], b[..., None, k, :]])
             state = evaluate_alu(ALU["add"], f32, [state, product])
@@ -306,26 +308,28 @@ class _Interpreter:
             raise ExecutionError(f"{op.name} moves a vector of {width} whose elements differ in the mask", op)
 
     def check_matrices(self, op: ReadOp, indices: Sequence[Array]) -> None:
-        """What `ldmatrix` promises: rows of 8 elements side by side, from a multiple of 8 on, each at its own lanes."""
+        """What `ldmatrix` promises: rows of 16 bytes side by side, from a multiple of 16 bytes on, each at its own
+        lanes."""
         type = cast("MemRefType[Attribute]", op.buffer.type)
         layout = type.layout
+        row = MATRIX_ROW_BYTES // byte_width(type.element_type)
         runs = (
-            layout.unit.data % 8 == 0
+            layout.unit.data % row == 0
             if isinstance(layout, SwizzleAttr)
-            else not any(stride % 8 for stride in strides_of(type)[:-1])
+            else not any(stride % row for stride in strides_of(type)[:-1])
         )
         lanes = self.lanes(op)
         full = [self.full(self.registers(index, shape_of(op.result.type)), lanes) for index in indices]
-        # (…, row lane, column lane, pair): a matrix of 8 rows and 4 pairs.
+        # (…, row lane, column lane, neighbours): a matrix of 8 rows and 4 words.
         matrices = [np.moveaxis(index, lanes, (-3, -2)) for index in full]
-        matrices = [index.reshape(*index.shape[:-3], ROW_LANES, 2 * COLUMN_LANES) for index in matrices]
+        matrices = [index.reshape(*index.shape[:-3], ROW_LANES, row) for index in matrices]
         if op.transposed is not None:
             matrices = [np.swapaxes(index, -1, -2) for index in matrices]
         *outer, last = matrices
         starts = last[..., :1]
-        in_rows = (last == starts + np.arange(8)).all() and (starts % 8 == 0).all()
+        in_rows = (last == starts + np.arange(row)).all() and (starts % row == 0).all()
         if not runs or not in_rows or any((index != index[..., :1]).any() for index in outer):
-            raise ExecutionError(f"{op.name} reads no matrices of rows of 8 elements side by side", op)
+            raise ExecutionError(f"{op.name} reads no matrices of rows of {row} elements side by side", op)
 
     def read(self, op: ReadOp) -> Array:
         memory, indices, mask = self.access(op, shape_of(op.buffer.type))

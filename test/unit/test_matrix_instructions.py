@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
@@ -35,7 +35,10 @@ GPU_PASSES = ("convert-tile-to-gpu-kernel", "gpu-kernel-check", "gpu-kernel-stre
 
 @dataclass(frozen=True)
 class Product:
-    """out[b, i, j] = epilogue(Σ a · b), operands of `element` along k or across it; out is of `result`."""
+    """out[b, i, j] = epilogue(Σ a · b), operands of `element` along k or across it; out is of `result`.
+
+    Operands of f32 are cut to TF32.
+    """
 
     m: int
     n: int
@@ -68,6 +71,7 @@ class Product:
         a_at = "%i, %k" if self.a_along_k else "%k, %i"
         b_at = "%j, %k" if self.b_along_k else "%k, %j"
         schedule = f"schedule #tile.schedule<{self.schedule}> " if self.schedule else ""
+        factor = "uop.to_tf32 {} : f32" if self.element == "f32" else f"uop.cast {{}} : {self.element} -> f32"
         store = f"uop.store %9, %out[{batch}%i, %j] : {out}"
         if self.result != "f32":
             store = f"%10 = uop.cast %9 : f32 -> {self.result}\n" + store.replace("%9", "%10")
@@ -79,9 +83,9 @@ uop.kernel @product(%out: {out}, %a: {a}, %b: {b}, %bias: memref<{self.n}xf32>) 
     loop.for %j (j = {self.n} parallel) {{
       %0 = loop.reduce %k (k = {self.k}) add : f32 {{
         %1 = uop.load %a[{batch}{a_at}] : {a}
-        %2 = uop.cast %1 : {self.element} -> f32
+        %2 = {factor.format("%1")}
         %3 = uop.load %b[{batch}{b_at}] : {b}
-        %4 = uop.cast %3 : {self.element} -> f32
+        %4 = {factor.format("%3")}
         %5 = uop.mul %2, %4 : f32
         loop.yield %5 : f32
       }}
@@ -103,11 +107,15 @@ uop.kernel @product(%out: {out}, %a: {a}, %b: {b}, %bias: memref<{self.n}xf32>) 
         if special:
             a.reshape(-1)[3], a.reshape(-1)[-1], b.reshape(-1)[-2] = np.nan, np.inf, -np.inf
         bias = generator.standard_normal(self.n).astype(np.float32)
+        if self.element == "f32":
+            return a, b, bias
         if self.element == "f16":
             return a.astype(np.float16), b.astype(np.float16), bias
         return _bf16(a), _bf16(b), bias
 
     def expected(self, a: Array, b: Array, bias: Array) -> Array:
+        if self.element == "f32":
+            a, b = ((x.view(np.uint32) & 0xFFFFE000).view(np.float32) for x in (a, b))
         a, b = a.astype(np.float64), b.astype(np.float64)
         a = a if self.a_along_k else np.swapaxes(a, -1, -2)
         b = np.swapaxes(b, -1, -2) if self.b_along_k else b
@@ -185,6 +193,18 @@ PRODUCTS = {
         "stage = [%a pad 8, %b buffers 2 pad 3]",
     ),
     "ragged rows of 16 bytes": Product(100, 56, 48, result="f16"),
+    "tf32": Product(128, 128, 64, element="f32"),
+    "tf32, ragged": Product(100, 72, 52, element="f32"),
+    "tf32, odd": Product(33, 41, 51, element="f32"),
+    "tf32, least": Product(16, 8, 8, element="f32"),
+    "tf32, one past a tile": Product(65, 129, 17, element="f32", result="f16"),
+    "tf32, a across k": Product(40, 48, 64, element="f32", a_along_k=False),
+    "tf32, linear": Product(64, 80, 96, element="f32", b_along_k=True),
+    "tf32, both across k": Product(48, 20, 40, element="f32", a_along_k=False, b_along_k=True, result="bf16"),
+    "tf32, batched": Product(40, 24, 64, element="f32", batch=3),
+    "tf32, not staged": Product(
+        40, 24, 40, element="f32", schedule="i = 3 warp * 16 mma, j = 3 block * 8 mma, k = 5 loop * 8 mma"
+    ),
     "not staged": Product(40, 24, 40, schedule="i = 3 warp * 16 mma, j = 3 block * 8 mma, k = 3 loop * 16 mma"),
 }
 
@@ -213,7 +233,7 @@ def test_products(name: str) -> None:
 
 
 @needs_nvrtc
-@pytest.mark.parametrize("name", ["ragged", "linear"])
+@pytest.mark.parametrize("name", ["ragged", "linear", "tf32, ragged"])
 def test_infinities_and_nan(name: str) -> None:
     product = PRODUCTS[name]
     _, kernel = _compiled(product)
@@ -248,6 +268,29 @@ def test_what_a_product_costs(b_along_k: bool) -> None:
     _, more = _simulated(longer, kernel, longer.inputs())
     steps = (256 - 128) // 32 * tiles * 4
     assert (more.instructions_by_kind["integer"] - counters.instructions_by_kind["integer"]) / steps < 1
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("b_along_k", [False, True])
+def test_what_a_product_in_tf32_costs(b_along_k: bool) -> None:
+    """As with 16 bits, but that the elements of B that lie across k are read one by one; nothing is cut."""
+    product = Product(128, 128, 128, element="f32", b_along_k=b_along_k)
+    _, kernel = _compiled(product)
+    _, counters = _simulated(product, kernel, product.inputs())
+    assert _total(counters, "mma", "warps") == 128 * 128 * 128 // (16 * 8 * 8)
+    tiles, steps = (128 // 64) ** 2, 128 // 8
+    # 32 x 32 elements a warp: two fragments of A, of 4 matrices each, and four of B, of 2.
+    assert _total(counters, "ldmatrix", "warps") == tiles * 4 * steps * (2 + 2 * b_along_k)
+    fragments_of_b = 0 if b_along_k else tiles * 4 * steps * 4 * 2
+    epilogue = 128 * 128 * 4 // (16 * 32)
+    assert _total(counters, "load.shared", "warps") == fragments_of_b + epilogue
+    for kind in ("ldmatrix", "cp.async", "load.shared"):
+        assert _total(counters, kind, "wavefronts") == _total(counters, kind, "ideal_wavefronts") > 0
+    assert _total(counters, "cp.async", "sectors") == tiles * 2 * 64 * 128 * 4 // 32
+    # The results lie where the slabs were, behind one more barrier.
+    assert _total(counters, "barrier", "warps") == tiles * 4 * (128 // 16 + 1)
+    assert "convert" not in counters.instructions_by_kind
+    assert counters.instructions_by_kind["integer"] < 4 * _total(counters, "ldmatrix", "warps") + fragments_of_b
 
 
 @needs_nvrtc
@@ -324,7 +367,8 @@ def test_masked_few_rows(m: int, n: int, result: str) -> None:
 @needs_nvrtc
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_100"])
 def test_registers(arch: str) -> None:
-    for product in (Product(128, 128, 128), PRODUCTS["ragged"], Product(1024, 1024, 128)):
+    products = [Product(128, 128, 128), PRODUCTS["ragged"], Product(1024, 1024, 128)]
+    for product in (*products, *(replace(product, element="f32") for product in products)):
         _, kernel = _compiled(product)
         (resources,) = kernel_resources(nvrtc.compile_cuda(kernel_text(kernel), arch).cubin).values()
         assert resources.stack_bytes == 0

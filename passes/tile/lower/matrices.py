@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Block, SSAValue
 
-from ....dialects.atoms import COLUMN_LANES, ROW_LANES
+from ....dialects.atoms import COLUMN_LANES, MATRIX_ROWS, ROW_LANES
 from ....dialects.axes import WARP, AxisKind
 from ....dialects.gpu_kernel import LdmatrixOp, LoadOp, StoreOp
 from ....dialects.gpu_kernel import MmaOp as GPUMmaOp
@@ -22,9 +22,6 @@ from .indices import ZERO
 from .lowering import Lowering
 from .scopes import Scope
 from .values import Place
-
-MATRIX_ROWS = 8
-"""Rows of the matrices of ldmatrix, and elements of a row."""
 
 MOST_MATRICES = 4
 """Matrices that one ldmatrix loads."""
@@ -90,7 +87,7 @@ def _array(lowering: Lowering, scope: Scope, value: SSAValue) -> SSAValue:
 
 
 def lower_matrix_read(lowering: Lowering, scope: Scope, op: ReadOp) -> None:
-    """As many matrices at once as one instruction loads: the last dimensions of the tile but the pair that a lane has.
+    """As many matrices at once as one instruction loads: the last dimensions of the tile but the 4 bytes of a lane.
 
     A lane gives the address of a row: lane `l` that of row `l mod 8` of the matrix `l ÷ 8`.
     """
@@ -129,7 +126,7 @@ def lower_matrix_read(lowering: Lowering, scope: Scope, op: ReadOp) -> None:
         loaded = LdmatrixOp.of(
             lowering.buffers[op.buffer],
             start,
-            VectorType(type.element_type, [2 * count]),
+            VectorType(type.element_type, [shape[-1] * count]),
             op.transposed is not None,
             offset,
         )

@@ -100,6 +100,15 @@ gpu_kernel.kernel @ldmatrix(%x: memref<64xf32>) outputs 1 grid [1, 1, 1] block 3
 
 // -----
 
+gpu_kernel.kernel @transposed() outputs 0 grid [1, 1, 1] block 32 arch "sm_90" index_bits 32 {
+  %t = gpu_kernel.thread_id
+  %s = gpu_kernel.alloc : memref<512xf32, "shared">
+  // expected-error@+1 {{ldmatrix transposes elements of 16 bits}}
+  %0 = gpu_kernel.ldmatrix %s[%t] trans : memref<512xf32, "shared"> -> vector<4xf32>
+}
+
+// -----
+
 gpu_kernel.kernel @matrix_offset() outputs 0 grid [1, 1, 1] block 32 arch "sm_90" index_bits 32 {
   %t = gpu_kernel.thread_id
   %s = gpu_kernel.alloc : memref<512xf16, "shared">

@@ -106,12 +106,22 @@ uop.kernel @undecided() schedule #tile.schedule<i = 2 parallel> {
 
 // -----
 
-uop.kernel @matrices_of_words(%x: memref<16x64xf32>) schedule #tile.schedule<> {
+uop.kernel @matrices_of_doubles(%x: memref<16x64xf64>) schedule #tile.schedule<> {
   %c0 = uop.const 0 : index
   %k = tile.axis k = 2 register : vector<2xindex>
+  %x_s = tile.stage %x[%c0, %c0] buffers 1 : memref<16x64xf64> -> memref<16x32xf64, "shared">
+  // expected-error@+1 {{ldmatrix reads elements of 16 or 32 bits of a buffer in "shared"}}
+  %0 = tile.read %x_s[%c0, %k] ldmatrix : memref<16x32xf64, "shared">(index, vector<2xindex>) -> vector<2xf64>
+}
+
+// -----
+
+uop.kernel @transposed_words(%x: memref<16x64xf32>) schedule #tile.schedule<> {
+  %c0 = uop.const 0 : index
+  %k = tile.axis k = 1 register : vector<1xindex>
   %x_s = tile.stage %x[%c0, %c0] buffers 1 : memref<16x64xf32> -> memref<16x32xf32, "shared">
-  // expected-error@+1 {{ldmatrix reads 16-bit elements of a buffer in "shared"}}
-  %0 = tile.read %x_s[%c0, %k] ldmatrix : memref<16x32xf32, "shared">(index, vector<2xindex>) -> vector<2xf32>
+  // expected-error@+1 {{ldmatrix transposes elements of 16 bits}}
+  %0 = tile.read %x_s[%c0, %k] ldmatrix trans : memref<16x32xf32, "shared">(index, vector<1xindex>) -> vector<1xf32>
 }
 
 // -----
@@ -119,7 +129,7 @@ uop.kernel @matrices_of_words(%x: memref<16x64xf32>) schedule #tile.schedule<> {
 uop.kernel @matrices_of_one(%x: memref<16x64xf16>) schedule #tile.schedule<> {
   %c0 = uop.const 0 : index
   %x_s = tile.stage %x[%c0, %c0] buffers 1 : memref<16x64xf16> -> memref<16x32xf16, "shared">
-  // expected-error@+1 {{a lane reads 2 elements of each matrix along the last dimension, not f16}}
+  // expected-error@+1 {{a lane reads 4 bytes of each matrix along the last dimension, not f16}}
   %0 = tile.read %x_s[%c0, %c0] ldmatrix : memref<16x32xf16, "shared">(index, index) -> f16
 }
 

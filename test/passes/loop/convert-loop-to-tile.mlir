@@ -412,7 +412,7 @@ uop.kernel @one_mma_factor(%out: memref<64xf32>) schedule #tile.schedule<i = 4 w
 
 // -----
 
-// expected-error@+1 {{the schedule asks for m16n8k16 over rows i, columns j and k: a factor is no 16-bit float that was cast to f32}}
+// expected-error@+1 {{the schedule asks for m16n8k16 over rows i, columns j and k: a factor is neither a 16-bit float that was cast to f32 nor f32 cut to TF32}}
 uop.kernel @mma_of_f32(%out: memref<64x64xf32>, %a: memref<64x64xf32>, %b: memref<64x64xf32>)
     schedule #tile.schedule<i = 4 register * 16 mma, j = 8 register * 8 mma, k = 4 loop * 16 mma> {
   loop.for %i (i = 64 parallel) {
@@ -450,7 +450,7 @@ uop.kernel @mma_outside(%out: memref<64x64xf32>, %a: memref<64x64xf16>, %b: memr
 
 // -----
 
-// expected-error@+1 {{the schedule asks for m16n8k8 over rows i, columns j and k: products of 16-bit floats are computed by m16n8k16}}
+// expected-error@+1 {{the schedule asks for m16n8k8 over rows i, columns j and k: its factors are multiplied by m16n8k16}}
 uop.kernel @another_instruction(%out: memref<64x64xf32>, %a: memref<64x64xf16>, %b: memref<64x64xf16>)
     schedule #tile.schedule<i = 4 register * 16 mma, j = 8 register * 8 mma, k = 8 loop * 8 mma> {
   loop.for %i (i = 64 parallel) {

@@ -6,10 +6,9 @@ from hypothesis import strategies as st
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, VectorType, f32, i1, i64
 from xdsl.ir import Attribute, Region, SSAValue
 
-from uop.dialects.atoms import ATOMS
+from uop.dialects.atoms import ATOMS, MATRIX_ROW_BYTES
 from uop.dialects.gpu_kernel import (
     ARCHITECTURES,
-    MATRIX_ROW,
     AllocOp,
     AsyncCommitOp,
     AsyncCopyOp,
@@ -135,11 +134,13 @@ def async_copy(program: Program) -> None:
 
 
 def ldmatrix(program: Program) -> None:
-    element = ELEMENT_TYPES[program.choose("f16", "bf16", "i16")]
+    element = ELEMENT_TYPES[program.choose("f16", "bf16", "i16", "f32")]
+    width = byte_width(element)
     buffer = _array(program, element, 1, "shared")
-    type = VectorType(element, (program.choose(2, 4, 8),))
-    offset = _offset(program, MATRIX_ROW)
-    program.add(LdmatrixOp.of(buffer, program.value(index), type, program.draw(st.booleans()), offset))
+    type = VectorType(element, (program.choose(1, 2, 4) * 4 // width,))
+    transposed = width == 2 and program.draw(st.booleans())
+    offset = _offset(program, MATRIX_ROW_BYTES // width)
+    program.add(LdmatrixOp.of(buffer, program.value(index), type, transposed, offset))
 
 
 def shuffle(program: Program) -> None:

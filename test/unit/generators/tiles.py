@@ -10,7 +10,7 @@ from uop.dialects.atoms import ATOMS
 from uop.dialects.axes import THREAD_KINDS, AxisKind
 from uop.dialects.layouts import SHARED
 from uop.dialects.tile import AxisOp, MmaOp, ReadOp, ReduceAcrossOp, ScanAcrossOp, StageOp, WriteOp
-from uop.dialects.types import ELEMENT_TYPES, index, with_element
+from uop.dialects.types import ELEMENT_TYPES, byte_width, index, with_element
 from uop.dialects.uop import KernelOp
 
 from .attributes import axis_names, elements, memrefs, schedules, shapes
@@ -80,11 +80,13 @@ def read(program: Program) -> None:
 
 
 def read_matrices(program: Program) -> None:
-    shape = program.choose((2,), (1, 3, 2))
-    type = program.draw(memrefs(ELEMENT_TYPES[program.choose("f16", "bf16", "i16")], (5,), SHARED))
+    element = ELEMENT_TYPES[program.choose("f16", "bf16", "i16", "f32")]
+    width = byte_width(element)
+    shape = (*program.choose((), (1, 3)), 4 // width)
+    type = program.draw(memrefs(element, (5,), SHARED))
     indices = program.values([VectorType(index, shape)])
     result = VectorType(type.element_type, shape)
-    transposed = program.draw(st.booleans())
+    transposed = width == 2 and program.draw(st.booleans())
     program.add(ReadOp.of(_slab(program, type), indices, result, ldmatrix=True, transposed=transposed))
 
 
