@@ -28,9 +28,9 @@ from xdsl.dialects.builtin import ModuleOp
 from uop.frontends.exporting import quiet_export
 from uop.frontends.importer import import_exported
 from uop.targets.cuda import cuda_text, gpu_kernels
+from uop.tools.console import console as report_console
 from uop.tools.pipeline import run_pipeline
 from uop.tools.pipelines import CompileOptions, uop_to_cuda
-from uop.tools.report import console as report_console
 
 REPEATS = 7
 PRINT = "(print CUDA)"

@@ -14,7 +14,7 @@ from .checking.cases import BadCaseFile, CaseSuite
 from .checking.outcomes import Outcome, Suite
 from .checking.summary import JsonFile, summary
 from .checking.workers import run_suite
-from .report import console
+from .console import console
 
 
 def check_command(options: argparse.Namespace) -> int:

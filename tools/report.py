@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.console import Console
 from rich.table import Table
 
 from ..rewriting.locations import source_lines
@@ -95,9 +94,3 @@ def comparison_table(comparisons: Sequence[Comparison]) -> Table:
             "right" if row.right else "[bold red]WRONG",
         )
     return table
-
-
-def console() -> Console:
-    """Standard output, as wide as the terminal; piped text is as wide as the tables need."""
-    result = Console(highlight=False)
-    return result if result.is_terminal else Console(highlight=False, width=160)

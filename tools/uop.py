@@ -44,6 +44,7 @@ def make_parser() -> argparse.ArgumentParser:
         help="how axes are carried out, of all kernels or of one: 'k = 4 loop * 16 loop', '@forward_1: i = 8 block'; "
         "the rest is chosen (--ir loop shows the axes, --remarks what is chosen; several times for several kernels)",
     )
+    program.add_argument("--no-cache", action="store_true", help="look for nothing that is compiled, and keep nothing")
     program.add_argument("--remarks", action="store_true", help="tell what passes decided, and why")
 
     compile_ = commands.add_parser(
@@ -100,6 +101,8 @@ def make_parser() -> argparse.ArgumentParser:
     exec_.add_argument("--device", metavar="NAME", help="what it runs on (default: the fastest that is there)")
     exec_.add_argument("--save", metavar="FILE", help="write the results, .npz or .safetensors")
 
+    _add_cache(commands.add_parser("cache", help="what is compiled and kept on disk"))
+
     rules = commands.add_parser("rules", help="list the rewrite rules, or prove them")
     rules.add_argument("names", nargs="*", metavar="NAME", help="only rules whose family or name contains one of these")
     rules.add_argument("--prove", action="store_true", help="prove each rule: by z3, or by running both sides")
@@ -130,6 +133,18 @@ def _schedule(text: str) -> str:
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
     return text
+
+
+def _add_cache(cache: argparse.ArgumentParser) -> None:
+    """The arguments of `uop cache`."""
+    actions = cache.add_subparsers(dest="action", required=True, metavar="ACTION")
+    list_ = actions.add_parser("list", help="the entries, those used last first")
+    list_.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    explain = actions.add_parser("explain", help="what differs between two entries, so that one was not found")
+    explain.add_argument("entry", metavar="A", help="the beginning of an entry's digest, as `uop cache list` shows it")
+    explain.add_argument("other", nargs="?", metavar="B", help="another (default: the one that differs least)")
+    actions.add_parser("clear", help="remove all entries")
+    actions.add_parser("path", help="print the folder: $UOP_CACHE_DIR, else $XDG_CACHE_HOME/uop, else ~/.cache/uop")
 
 
 def _add_check(check: argparse.ArgumentParser) -> None:
@@ -203,6 +218,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return execute(options)
 
         return guarded(exec_)
+    if options.command == "cache":
+
+        def cache() -> int:
+            from .cache_command import execute
+
+            return execute(options)
+
+        return guarded(cache)
+    if options.no_cache:
+        os.environ["UOP_CACHE"] = "0"
     if (options.source is None) == (options.code is None):
         parser.error("give one program: -c CODE, or FILE:FUNCTION")
     if options.command == "compile" and options.weights and not options.directory:

@@ -23,6 +23,7 @@ from ..runtime.simulator import SimulationError, UnsupportedPtxError
 from ..runtime.tensors import to_interpreted
 from .artifacts import write_artifact
 from .compilation import CUDA, FILE_NAMES, CompilerCrash, compile_stages, stage_text
+from .console import console
 from .diagnostics import Diagnostic, DiagnosticError, describe
 from .execution import run_captured, run_on_device
 from .faults.interpret_each import InterpretEach, InterpretOptions, WrongResultError
@@ -32,7 +33,7 @@ from .pipeline_text import PipelineError
 from .pipelines import CompileOptions
 from .plugins import load_plugin, make_context, register_plugin
 from .profile import profile_text
-from .report import comparison_table, console, gpu_table, kernel_table
+from .report import comparison_table, gpu_table, kernel_table
 from .timing import Timing
 
 ERRORS = (

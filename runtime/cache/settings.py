@@ -13,6 +13,7 @@ from .store import Cache, CacheWarning
 SWITCH, FOLDER, SIZE = "UOP_CACHE", "UOP_CACHE_DIR", "UOP_CACHE_SIZE"
 
 DEFAULT_SIZE = 2 << 30
+"""Bytes."""
 
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
@@ -28,7 +29,12 @@ def default_cache() -> Cache | None:
     """The user's cache; None where `UOP_CACHE=0` turns it off."""
     if os.environ.get(SWITCH, "1").lower() in ("0", "false", "off", "no"):
         return None
-    return _cache_at(default_folder(), os.environ.get(SIZE, ""))
+    return cache_at(default_folder())
+
+
+def cache_at(folder: Path) -> Cache:
+    """The cache in a folder, of the size that `UOP_CACHE_SIZE` says."""
+    return _cache_at(folder, os.environ.get(SIZE, ""))
 
 
 @lru_cache(maxsize=16)  # one object for each folder, so that what cannot be written is told once

@@ -50,7 +50,7 @@ class Stored:
         """Its key, read from its header alone. Raises `OSError` and `EntryError`."""
         with open(self.path, "rb") as file:
             start = file.read(FIRST_BYTES)
-            return decode_key(start + file.read(min(header_bytes(start), self.size) - FIRST_BYTES))
+            return decode_key(start + file.read(max(0, min(header_bytes(start), self.size) - FIRST_BYTES)))
 
 
 class Cache:
