@@ -13,7 +13,7 @@ from ..targets.cuda import cuda_text
 from .instruments import VerifyEach
 from .pass_run import PassInstrumentation
 from .pipeline import build_pipeline, default_passes, execute
-from .pipelines import STAGES, CompileOptions
+from .pipelines import STAGES, TARGETS, CompileOptions
 from .plugins import make_context
 from .printing import TextPrinter
 from .verifier import verify_ir
@@ -24,11 +24,21 @@ if TYPE_CHECKING:
 CUDA = "cuda"
 """The form after the last stage: text for the CUDA compiler."""
 
-STAGE_NAMES = (*(stage.name for stage in STAGES), CUDA)
-"""The forms of a program in the order of the pipeline, as `--ir` takes them."""
+C = "c"
+"""The same for the C compiler."""
 
-FILE_NAMES = {name: f"{name.replace('-', '_')}.mlir" for name in STAGE_NAMES} | {CUDA: "kernels.cu"}
-"""Stage → the file that `-o` writes it to."""
+STAGE_NAMES = (*(stage.name for stage in STAGES), CUDA)
+"""The forms of a program on its way to CUDA, in the order of the pipeline, as `--ir` takes them."""
+
+FORMS = {target: (*(stage.name for stage in stages), target) for target, stages in TARGETS.items()}
+"""Target → the forms of a program on its way there, its text the last."""
+
+FILE_NAMES = {
+    **{name: f"{name.replace('-', '_')}.mlir" for forms in FORMS.values() for name in forms[:-1]},
+    CUDA: "kernels.cu",
+    C: "program.c",
+}
+"""Form → the file that `-o` writes it to."""
 
 
 class CompilerCrash(Exception):
@@ -51,11 +61,13 @@ def compile_stages(
     imported: ImportedFunction,
     options: CompileOptions,
     *,
+    target: str = CUDA,
     verify: bool = True,
     instrumentations: Sequence[PassInstrumentation] = (),
 ) -> Iterator[tuple[str, ModuleOp]]:
     """Take an imported function through the pipeline, in place; (name, module) of each form as it is reached.
 
+    target: what the program becomes, `cuda` or `c`.
     verify: check the IR, SSA dominance included, after each pass. instrumentations: hooks around each pass.
     Raises `PassError` for a program that a pass refuses, `PipelineError` for options that one refuses, `CompilerCrash`
     for a pass that fails otherwise.
@@ -68,7 +80,7 @@ def compile_stages(
     if verify:
         verify_ir(module)
     pipeline: list[str] = []
-    for stage in STAGES:
+    for stage in TARGETS[target]:
         for step in stage.steps:
             pipeline.append(step.spell(options))
             passes = build_pipeline(pipeline[-1], registry)
@@ -82,12 +94,16 @@ def compile_stages(
 
 
 def stage_text(name: str, module: ModuleOp, *, locations: bool = True) -> str:
-    """The text of a form: IR that `uop-opt` reads, or CUDA.
+    """The text of a form: IR that `uop-opt` reads, CUDA or C.
 
-    locations: write `loc("model.py":7:0)` behind each op that has one; CUDA names the lines in comments.
+    locations: write `loc("model.py":7:0)` behind each op that has one; CUDA and C name the lines in comments.
     """
     if name == CUDA:
         return cuda_text(module)
+    if name == C:
+        from ..targets.c import c_text
+
+        return c_text(module)
     stream = io.StringIO()
     TextPrinter(stream, print_debuginfo=locations, unknown_locations=False).print_op(module)
     return stream.getvalue() + "\n"

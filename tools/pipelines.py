@@ -126,6 +126,11 @@ TARGETS = {"cuda": STAGES, "c": C_STAGES}
 """Name of the text that a program becomes → its forms on the way there."""
 
 
+def target_with(stage: str) -> str:
+    """The target on the way to which programs have this form; the first of several."""
+    return next(target for target, stages in TARGETS.items() if any(stage == each.name for each in stages))
+
+
 def stage_index(name: str, stages: Sequence[Stage] = STAGES) -> int:
     """The place of the stage in a table. Raises `ValueError` naming the stages there are."""
     names = [stage.name for stage in stages]

@@ -12,8 +12,8 @@ DEVICES = ("sim", "interpret", "cuda")
 STAGES = ("torch", "uop", "partition", "range", "loop", "tile", "gpu-kernel", "cuda")
 
 
-CHECK_LEVELS = ("tensors", "loops", *ARCHITECTURES, "cuda")
-EXECUTED_LEVELS = ("tensors", "loops", "cuda")
+CHECK_LEVELS = ("tensors", "loops", *ARCHITECTURES, "cuda", "cpu")
+EXECUTED_LEVELS = ("tensors", "loops", "cuda", "cpu")
 DTYPES = ("f64", "f32", "f16", "bf16", "bool", "i8", "i16", "i32", "i64", "u8")
 
 
@@ -158,7 +158,7 @@ def _add_check(check: argparse.ArgumentParser) -> None:
             nargs="+",
             choices=levels,
             default=levels,
-            help="the forms to execute: tensors, before they are cut into kernels; loops; cuda, in the simulator",
+            help="the forms to execute: tensors, before they are cut into kernels; loops; cuda, in the simulator; cpu, as C",
         )
         parser.add_argument("--match", default="", metavar="TEXT", help="only cases with this in their name")
         parser.add_argument("--jobs", type=_count, default=1, metavar="N", help="processes (default: %(default)s)")

@@ -16,6 +16,7 @@ from ...dialects.types import element_count, shape_of
 from ...frontends.captured import Captured
 from ...frontends.imported import Imported
 from ...runtime.interpret.program import interpret_program
+from ...runtime.native.cpu import host
 from ...runtime.program import Program
 from ...runtime.tensors import from_array, from_interpreted, to_array, to_interpreted
 from ..compilation import compile_stages
@@ -39,6 +40,14 @@ def _simulate(imported: Imported, inputs: Tensors) -> Tensors:
     return [from_array(array, type) for array, type in zip(arrays, imported.result_types, strict=True)]
 
 
+def _run_natively(imported: Imported, inputs: Tensors) -> Tensors:
+    """Run the C text, built by this machine's compiler, in memory with guards around each value."""
+    from ...runtime.native.program import load_guarded
+
+    arrays = load_guarded(imported.module).run_guarded([to_array(value) for value in inputs])
+    return [from_array(array, type) for array, type in zip(arrays, imported.result_types, strict=True)]
+
+
 def _compile(imported: Imported, inputs: Tensors) -> None:
     """Compile every kernel. Raises `Spilled` where one needs more registers than there are."""
     spilled = [
@@ -57,7 +66,7 @@ class Level:
     stage:      the form
     work_limit: the most elements that the program may go over, in all its tensors or loops
     execute:    what the program in this form returns, given its arguments; None where it is compiled and not run
-    arch:       what is compiled for
+    arch:       what is compiled for. target: the text that the program becomes
     """
 
     name: str
@@ -65,6 +74,7 @@ class Level:
     work_limit: float
     execute: Callable[[Imported, Tensors], Tensors | None]
     arch: str = "sm_90"
+    target: str = "cuda"
 
 
 LEVELS = {
@@ -76,12 +86,14 @@ LEVELS = {
         Level("sm_90", "gpu-kernel", float("inf"), _compile, "sm_90"),
         Level("sm_100", "gpu-kernel", float("inf"), _compile, "sm_100"),
         Level("cuda", "gpu-kernel", 1e8, _simulate),
+        Level("cpu", "cpu-kernel", float("inf"), _run_natively, target="c"),
     )
 }
 """In the order in which a program is checked: in numpy before it is cut into kernels, the kernels' loops in numpy,
-and CUDA text, compiled by NVRTC and run in the simulator with the race check. `sm_…` are compiled and not run."""
+CUDA text, compiled by NVRTC and run in the simulator with the race check, and C text on this machine. `sm_…` are
+compiled and not run."""
 
-EXECUTED = ("tensors", "loops", "cuda")
+EXECUTED = ("tensors", "loops", "cuda", "cpu")
 """The levels that are executed."""
 
 
@@ -119,15 +131,16 @@ class _Run:
         self.imported = captured.imported()
         self.inputs = captured.make_inputs()
         self.judge = make_judge(self.inputs)
-        self.compilations: dict[str, _Compilation] = {}
+        self.compilations: dict[tuple[str, str], _Compilation] = {}
 
     def check(self, level: Level) -> Finding:
         """What comes of the program at a level. Raises what a pass, an interpreter or the simulator raises."""
-        if level.arch not in self.compilations:
+        key = level.target, level.arch
+        if key not in self.compilations:
             # Passes change the module in place.
             imported = replace(self.imported, module=self.imported.module.clone())
-            self.compilations[level.arch] = _Compilation(imported, level.arch)
-        compilation = self.compilations[level.arch]
+            self.compilations[key] = _Compilation(imported, level)
+        compilation = self.compilations[key]
         compilation.reach(level.stage)
         if compilation.work > level.work_limit:
             raise TooMuchWork(compilation.work, level.work_limit)
@@ -139,11 +152,12 @@ class _Run:
 
 
 class _Compilation:
-    """The stages of a program for one architecture, as far as they are needed."""
+    """The stages of a program for one target and architecture, as far as they are needed."""
 
-    def __init__(self, imported: Imported, arch: str) -> None:
+    def __init__(self, imported: Imported, level: Level) -> None:
         self.imported = imported
-        self.stages = compile_stages(imported, CompileOptions(arch=arch))
+        options = CompileOptions(arch=level.arch, vector_bytes=host().vector_bytes)
+        self.stages = compile_stages(imported, options, target=level.target)
         self.stage = ""
         self.work = 0.0
         self.error: Exception | None = None
