@@ -30,11 +30,11 @@ class Case:
     precision: str = "highest"
     tolerance: float = 1e-5
 
-    def make_inputs(self) -> tuple[torch.Tensor, ...]:
-        """Normally distributed values, the same on every run."""
-        generator = torch.Generator().manual_seed(SEED)
+    def make_inputs(self, device: str = "cpu") -> tuple[torch.Tensor, ...]:
+        """Normally distributed values, the same on every run on such a device."""
+        generator = torch.Generator(device).manual_seed(SEED)
         return tuple(
-            torch.randn(shape, generator=generator, dtype=torch.float32).to(dtype)
+            torch.randn(shape, generator=generator, dtype=torch.float32, device=device).to(dtype)
             for shape, dtype in self.inputs.values()
         )
 

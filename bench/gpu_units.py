@@ -1,0 +1,146 @@
+"""What bench/gpu.py measures, a unit at a time: one contender on one case or model, checked against eager and timed."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from gpu_contenders import Missing, difference, make_model_ready, make_ready
+from gpu_timing import Timer
+from kernel_cases import Case
+
+from uop.frontends.torch_internals import random_state
+from uop.tools.checking.models import make_model
+
+Kind = Literal["case", "model"]
+
+RIGHT, WRONG, FAILED, MISSING, STARTED = "right", "wrong", "failed", "missing", "started"
+
+MODEL_TOLERANCE = 1e-3
+"""Of each result of a model relative to its greatest element: two layers, f32, other orders of sums than eager."""
+
+OVERHEAD = "overhead"
+"""The unit that times a graph of almost nothing: what a launch takes that no kernel is to blame for."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One contender on one case or model."""
+
+    kind: Kind
+    name: str
+    contender: str
+
+    @property
+    def key(self) -> str:
+        return f"{self.kind}/{self.name}/{self.contender}"
+
+
+def units(cases: Mapping[str, Case], models: tuple[str, ...]) -> Iterator[Unit]:
+    """All of them, the most important first: is ours right and how fast, then the peers."""
+    for name in cases:
+        yield Unit("case", name, "uop")
+        yield Unit("case", name, "eager")
+    for name in models:
+        for contender in ("uop", "eager", "uop, graph"):
+            yield Unit("model", name, contender)
+    for contender in ("triton", "inductor"):
+        yield from (Unit("case", name, contender) for name in cases)
+    yield from (Unit("model", name, "inductor") for name in models)
+
+
+@dataclass
+class Results:
+    """What was measured, and the file that has it: it is written after each unit, so that a run can go on later."""
+
+    path: Path
+    machine: dict[str, Any]
+    units: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
+
+    @staticmethod
+    def read(path: Path, machine: dict[str, Any]) -> Results:
+        """Those of an earlier run. Raises ValueError where they are of another machine or other versions."""
+        if not path.exists():
+            return Results(path, machine)
+        data = json.loads(path.read_text())
+        if data["machine"] != machine:
+            raise ValueError(f"{path} has results of {data['machine']}, this is {machine}: give --fresh, or --output")
+        return Results(path, machine, data["units"])
+
+    def record(self, key: str, record: dict[str, Any]) -> None:
+        self.units[key] = record
+        self.write()
+
+    def write(self) -> None:
+        """In one step, so that what is there can be read whenever the run ends."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = self.path.with_suffix(".tmp")
+        data = {"machine": self.machine, "units": self.units}
+        temporary.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+        os.replace(temporary, self.path)
+
+    def forget(self, contender: str | None = None) -> None:
+        """Drop what did not work out, to be tried again, and all of one contender."""
+        self.units = {
+            key: record
+            for key, record in self.units.items()
+            if record["status"] in (RIGHT, MISSING) and key.rpartition("/")[2] != contender
+        }
+
+    def close_started(self) -> None:
+        """A unit that was under way when the process ended has failed."""
+        for record in self.units.values():
+            if record["status"] == STARTED:
+                record |= {"status": FAILED, "error": "the process ended, or was ended because it hung"}
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Measures units. device: where PyTorch's tensors lie"""
+
+    cases: Mapping[str, Case]
+    timer: Timer
+    device: str
+
+    def measure(self, unit: Unit) -> dict[str, Any]:
+        """The record of a unit: whether it is right, its times, and what is told of it. Nothing is raised."""
+        start = time.perf_counter()
+        try:
+            record = self._case(unit) if unit.kind == "case" else self._model(unit)
+        except Missing as error:
+            record = {"status": MISSING, "error": str(error)}
+        except Exception as error:
+            record = {"status": FAILED, "error": f"{type(error).__name__}: {error}"[:2000]}
+        return record | {"seconds": round(time.perf_counter() - start, 2)}
+
+    def overhead(self) -> dict[str, Any]:
+        """The time of a program that does almost nothing."""
+        one = torch.zeros(1, device=self.device)
+        return {"status": RIGHT, "times": self.timer.time(lambda: one + 1).as_json()}
+
+    def _case(self, unit: Unit) -> dict[str, Any]:
+        case = self.cases[unit.name]
+        inputs = case.make_inputs(self.device)
+        expected = make_ready("eager", unit.name, case, inputs).run()
+        ready = make_ready(unit.contender, unit.name, case, inputs)
+        found = difference(ready.run(), expected)
+        record: dict[str, Any] = {"status": RIGHT if found <= case.tolerance else WRONG, "difference": found}
+        del expected
+        return record | {"notes": ready.notes, "times": self.timer.time(ready.run).as_json()}
+
+    def _model(self, unit: Unit) -> dict[str, Any]:
+        with random_state(0):
+            call = make_model(unit.name)
+        module, inputs = call.module.to(self.device), [value.to(self.device) for value in call.args]
+        with torch.no_grad():
+            expected = module(*inputs)
+        ready = make_model_ready(unit.contender, module, inputs)
+        found = difference(ready.run(), expected)
+        record: dict[str, Any] = {"status": RIGHT if found <= MODEL_TOLERANCE else WRONG, "difference": found}
+        return record | {"notes": ready.notes, "times": self.timer.time(ready.run, graph=False).as_json()}
