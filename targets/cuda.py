@@ -379,7 +379,10 @@ class _KernelPrinter:
         self.define(op, f"blockIdx.{op.dimension.data}")
 
     def thread_id(self, op: gpu_kernel.ThreadIdOp) -> None:
+        """The thread's number, and its bound: NVRTC takes none from the launch bounds, and so tests whether a thread is
+        inside where all are."""
         self.define(op, "threadIdx.x")
+        self.line(f"__builtin_assume(threadIdx.x < {self.kernel.threads});", op)
 
     def lane_id(self, op: gpu_kernel.LaneIdOp) -> None:
         self.define(op, "threadIdx.x % 32")

@@ -22,6 +22,7 @@
 // CHECK-NEXT:     const __half* __restrict__ h) {
 gpu_kernel.kernel @everything(%out: memref<256xf32>, %x: memref<1024xf32>, %h: memref<1024xf16>) outputs 1 grid [4, 2, 1] block 64 arch "sm_90" index_bits 32 min_blocks 2 {
   // CHECK-NEXT: const int t = threadIdx.x;
+  // CHECK-NEXT: __builtin_assume(threadIdx.x < 64);
   %t = gpu_kernel.thread_id
   // CHECK-NEXT: const int l = threadIdx.x % 32;
   %l = gpu_kernel.lane_id
@@ -124,6 +125,7 @@ gpu_kernel.kernel @everything(%out: memref<256xf32>, %x: memref<1024xf32>, %h: m
 // CHECK-NEXT: signed char* __restrict__ int_1,
 // CHECK-NEXT: const bool* __restrict__ x) {
 // CHECK-NEXT: const long long v0 = threadIdx.x;
+// CHECK-NEXT: __builtin_assume(threadIdx.x < 32);
 // CHECK-NEXT: const long long v1 = v0 + 4294967296ll;
 gpu_kernel.kernel @large(%int: memref<4294967296xi8>, %x: memref<16xi1>) outputs 1 grid [1, 1, 1] block 32 arch "sm_90" index_bits 64 {
   %0 = gpu_kernel.thread_id
