@@ -158,7 +158,8 @@ def _add_check(check: argparse.ArgumentParser) -> None:
             nargs="+",
             choices=levels,
             default=levels,
-            help="the forms to execute: tensors, before they are cut into kernels; loops; cuda, in the simulator; cpu, as C",
+            help="the forms to execute: tensors, before they are cut into kernels; loops; cuda, in the simulator; cpu, "
+            "C on this machine",
         )
         parser.add_argument("--match", default="", metavar="TEXT", help="only cases with this in their name")
         parser.add_argument("--jobs", type=_count, default=1, metavar="N", help="processes (default: %(default)s)")
