@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from math import prod
 
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Block, SSAValue
@@ -94,24 +96,18 @@ def lower_matrix_read(lowering: Lowering, scope: Scope, op: ReadOp) -> None:
     _check_lanes(lowering, op)
     values, indices = lowering.values, lowering.indices
     shape = shape_of(op.result.type)
-    steps = [1] * len(shape)
-    steps[-1], left = shape[-1], MOST_MATRICES
-    for dimension in reversed(range(len(shape) - 1)):
-        steps[dimension] = next(step for step in (4, 2, 1) if step <= left and shape[dimension] % step == 0)
-        left //= steps[dimension]
-        if left == 1 or steps[dimension] != shape[dimension]:
-            break
-    count = MOST_MATRICES // left
     lane = indices.remainder(lowering.root, lowering.grid.thread, WARP)
     row = indices.remainder(lowering.root, lane, MATRIX_ROWS)
-    matrix = indices.remainder(lowering.root, indices.quotient(lowering.root, lane, MATRIX_ROWS), count)
 
     type = op.buffer.type
     assert is_memref(type)
     forms = [_linear(op, index) for index in op.indices]
     array = values.array_of(scope, op.result, op.result.name_hint or "fragment")
-    for place in values.places(shape, steps):
-        of_lane, number = list(place), matrix
+    for place, steps in _loads(shape):
+        count = prod(steps[:-1])
+        number = indices.quotient(lowering.root, lane, MATRIX_ROWS)
+        number = indices.remainder(lowering.root, number, count)
+        of_lane = list(place)
         for dimension in reversed(range(len(shape) - 1)):
             if steps[dimension] > 1:
                 of_lane[dimension] += indices.remainder(lowering.root, number, steps[dimension])
@@ -132,6 +128,31 @@ def lower_matrix_read(lowering: Lowering, scope: Scope, op: ReadOp) -> None:
         )
         scope.insert(StoreOp.of(scope.insert(loaded).result, array, values.array_place(scope, op.result, place)))
     values.arrays[op.result] = array
+
+
+def _loads(shape: Sequence[int]) -> Iterator[tuple[Place, list[int]]]:
+    """Where in a tile each load begins, and its extents: as many matrices as one instruction loads, which lie behind
+    each other in registers."""
+    steps, left, split = [1] * len(shape), MOST_MATRICES, len(shape) - 2
+    steps[-1] = shape[-1]
+    while split >= 0 and shape[split] in (1, 2, 4) and shape[split] <= left:
+        steps[split] = shape[split]
+        left //= shape[split]
+        split -= 1
+    # Along the dimension before those that are loaded whole, what is left over takes smaller loads; runs of registers
+    # begin at multiples of their length.
+    extent = shape[split] if split >= 0 else 1
+    for number, outer in enumerate(product(*(range(extent) for extent in shape[: max(0, split)]))):
+        begin = 0
+        while begin < extent:
+            at = number * extent + begin
+            size = next(size for size in (4, 2, 1) if size <= min(left, extent - begin) and at % size == 0)
+            place = [*outer, begin, *[0] * (len(shape) - len(outer) - 1)]
+            yield (
+                [LinearForm({}, coordinate) for coordinate in place],
+                [size if dimension == split else step for dimension, step in enumerate(steps)],
+            )
+            begin += size
 
 
 def _linear(op: ReadOp, index: SSAValue) -> LinearForm:
