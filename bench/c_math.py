@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from uop.targets import c_math, c_types
+from uop.targets.c_math.float32 import FUSED
 
 LANES = 16
 
@@ -71,8 +72,15 @@ static unsigned pattern(unsigned long long i, unsigned long long stride, unsigne
   return (unsigned)((i / 16) << 23) + (unsigned)(i %% 16) - 8;
 }
 
-/* name stride part parts: the error of every stride-th float, of this part of them; name: nanoseconds an element */
+/* name stride part parts: the error of every stride-th float, of this part of them; name: nanoseconds an element;
+   nothing: whether the machine multiplies and adds in one instruction */
 int main(int argc, char **argv) {
+#if %(fused)s
+  const char *multiplication = "fused";
+#else
+  const char *multiplication = "not fused";
+#endif
+  if (argc == 1) return puts(multiplication) < 0;
   const Function *f = functions;
   while (strcmp(f->name, argv[1])) f++;
   float x[BLOCK], y[BLOCK];
@@ -122,7 +130,7 @@ def program_text(names: Sequence[str], lanes: int) -> str:
         for name in names
     ]
     rows = [f'  {{"{name}", {name}_computed, {name}_exact}},' for name in names]
-    return PROGRAM % {"functions": "\n\n".join(functions), "rows": "\n".join(rows), "lanes": lanes}
+    return PROGRAM % {"functions": "\n\n".join(functions), "rows": "\n".join(rows), "lanes": lanes, "fused": FUSED}
 
 
 def build(compiler: Sequence[str], folder: Path, names: Sequence[str], lanes: int = LANES) -> Path:
@@ -132,6 +140,11 @@ def build(compiler: Sequence[str], folder: Path, names: Sequence[str], lanes: in
     command = [*compiler, "-std=gnu11", "-O3", "-march=native", *c_math.COMPILER_FLAGS, "-Wno-psabi"]
     subprocess.run([*command, str(source), "-o", str(program), "-lm"], check=True)
     return program
+
+
+def is_fused(program: Path) -> bool:
+    """Whether the machine multiplies and adds in one instruction, on which errors depend."""
+    return subprocess.run([program], capture_output=True, text=True, check=True).stdout == "fused\n"
 
 
 def error(program: Path, name: str, stride: int) -> tuple[float, float]:
