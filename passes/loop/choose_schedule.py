@@ -115,6 +115,6 @@ def _check_staging(kernel: KernelOp, stagings: Sequence[Staging]) -> None:
             raise PassError(
                 f"kernel @{name}: the schedule stages %{staging.buffer}, which cannot be staged: {reason}",
                 kernel,
-                "what is staged is read inside a reduced axis that has a loop factor, at indices that are linear in "
-                "the axes, and fits: fewer buffers or smaller tiles take less",
+                "what is staged is read inside a reduced axis that has a loop factor, or only behind it, at indices "
+                "that are linear in the axes, and fits: fewer buffers or smaller tiles take less",
             )

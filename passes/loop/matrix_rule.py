@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
 from ...dialects.atoms import ATOMS, Atom
 from ...dialects.axes import AxisKind
 from ...dialects.schedule import Factor, Staging
+from ...dialects.types import element_of
 from .kernel_shape import Access, KernelShape
 from .matrix_products import matrix_atom, why_no_matrix
 from .schedule_parts import Axes, Choice, ceil_div, power_of_two_above, schedule_of
@@ -119,6 +121,35 @@ def _staging(access: Access, slabs: int, reduced: str, atom: Atom) -> Staging:
     return Staging(access.buffer, slabs, True, pad * 4 // access.element_bytes)
 
 
+def _exchange_bytes(shape: KernelShape, sides: tuple[_Side, _Side], operands: Sequence[Access]) -> int:
+    """Shared memory beside the slabs through which the lanes exchange results, 16 rows of each warp: none where those
+    are of the operands' type, and can lie where the slabs were."""
+    types = {element_of(access.op.buffer.type) for access in operands}
+    results = [access.element_bytes for access in shape.stores if element_of(access.op.buffer.type) not in types]
+    return 16 * sides[0].warps * sides[1].tile * max(results, default=0)
+
+
+def _staged_behind(
+    shape: KernelShape, sizes: Mapping[str, int], operands: Collection[str], room: int
+) -> dict[str, Staging]:
+    """What is read behind the sum, alike for all rows or all columns (a bias), in so many bytes.
+
+    Each warp would read its own part, and wait for it; so it comes with the first slabs, for all of them.
+    """
+    stage: dict[str, Staging] = {}
+    for access in shape.loads:
+        tiled = [axis for axis in sizes if axis in access.axes]
+        if access.buffer in operands or len(tiled) != 1 or access.contiguous_axis != tiled[0]:
+            continue
+        # What asynchronous copies move are words.
+        is_words = shape.extents[tiled[0]] * access.element_bytes % 4 == 0
+        size = sizes[tiled[0]] * access.element_bytes
+        if access.is_linear and is_words and access.buffer not in stage and size <= room:
+            stage[access.buffer] = Staging(access.buffer, 1, True)
+            room -= size
+    return stage
+
+
 def _schedule(shape: KernelShape, row: str, column: str, reduced: str) -> Choice:
     batches = prod(max(1, shape.extents[axis]) for axis in shape.parallel if axis not in (row, column))
     name = matrix_atom(shape.kernel, reduced)
@@ -148,6 +179,9 @@ def _schedule(shape: KernelShape, row: str, column: str, reduced: str) -> Choice
     for access in operands:
         if steps > 1 and slabs:  # a slab of one step is read once
             stage[access.buffer] = _staging(access, slabs, reduced, atom)
+    if steps > 1 and slabs > 1:
+        room = SHARED_BYTES - slabs * slab_bytes - _exchange_bytes(shape, sides, operands)
+        stage |= _staged_behind(shape, sizes, stage, room)
     reason = (
         f"product by {name}: a tile of {sides[0].tile} x {sides[1].tile} a block of "
         f"{sides[0].warps * sides[1].warps} warps, {depth} deep, {steps} steps"

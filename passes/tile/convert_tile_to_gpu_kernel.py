@@ -52,7 +52,7 @@ class ConvertTileToGPUKernelPass(ModulePass):
     - Reductions and scans over threads become shuffles, and shared memory for what is beyond a warp; where only the
       first threads write what follows, only their warps go on.
     - Matrix products become instructions of a warp on runs of its register arrays, which are flat in such a kernel;
-      16-bit accumulators are put together to rows of 16 bytes through shared memory before they are stored.
+      accumulators are put together to runs of 16 bytes through shared memory before they are stored.
 
     Leaves alone: the program, kernels without a schedule. Refused: schedules that ask for more threads or
     blocks than the architecture has, slabs that do not fit its shared memory.
@@ -188,7 +188,7 @@ def _lower_op(lowering: Lowering, scope: Scope, op: Operation, stages: StageGrou
             if op.result not in lowering.slots:
                 stages.add(op)
         case ForOp():
-            lower_loop(lowering, scope, op, _lower_block)
+            lower_loop(lowering, scope, op, stages, _lower_block)
         case ReduceAxisOp():
             lower_reduce_axis(lowering, scope, op)
         case ScanAcrossOp():

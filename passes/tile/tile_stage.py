@@ -36,15 +36,16 @@ class TileStagePass(ModulePass):
     For each read of a named buffer inside a serial reduction, the slab is what the block reads of the buffer in
     one step of the reduction's outermost serial loop, and is staged at the top of that loop's body. With two serial
     factors (`k = 2 loop * 32 loop`) that is a piece of 32 steps; with one (`k = 64 loop`) it is one step, which
-    threads share but no later step reads again.
+    threads share but no later step reads again. Of a buffer that is only read behind such a loop (the bias of a
+    product) the slab is all that the block reads, staged in front of the loop.
 
     The slab is found from the linear forms of the indices: terms over blocks and over loops that are open at that
     place give its origin, the others its extents. Outside the buffer a slab is 0, so a staged read loses the
     conditions of its mask that say no more than that its index is inside the buffer; it keeps the others.
 
-    Leaves alone, with a remark: reads outside serial reductions, indices that are not linear, rows that are no power
-    of two of the units that `swizzle` permutes, slabs for which `shared_bytes` has no room. Leaves alone: reads of
-    buffers that the schedule does not name.
+    Leaves alone, with a remark: other reads outside serial reductions, indices that are not linear, rows that are no
+    power of two of the units that `swizzle` permutes, slabs for which `shared_bytes` has no room. Leaves alone: reads
+    of buffers that the schedule does not name.
 
     shared_bytes: what the slabs of a kernel may take.
     """
@@ -92,11 +93,11 @@ def stage_kernel(
     stages: dict[_Slab, StageOp] = {}
     unstaged: list[Unstaged] = []
     for staging, argument in zip(stagings, arguments, strict=True):
-        for read in accesses_of(kernel):
-            if not isinstance(read, ReadOp) or read.buffer is not argument:
-                continue
+        reads = [read for read in accesses_of(kernel) if isinstance(read, ReadOp) and read.buffer is argument]
+        behind = not once and all(_loop_before(read) for read in reads)
+        for read in reads:
             loop = None if once else _reduction_around(read)
-            if loop is None and not once:
+            if loop is None and not once and not behind:
                 unstaged.append(Unstaged(read, staging.buffer, "the read is in no serial loop of a reduction"))
                 continue
             slab = _slab_of(read, loop, staging)
@@ -159,6 +160,14 @@ def _reduction_around(op: Operation) -> ForOp | None:
     return loop
 
 
+def _loop_before(read: ReadOp) -> ForOp | None:
+    """The first loop of the kernel, if it is a reduction's and the read stands behind it, in no loop."""
+    if not isinstance(read.parent_op(), KernelOp) or read.parent is None:
+        return None
+    first = next(op for op in read.parent.ops if op is read or isinstance(op, ForOp))
+    return first if isinstance(first, ForOp) and first.results else None
+
+
 def _inner_part(form: LinearForm, loop: ForOp | None) -> LinearForm:
     """The terms of a form that vary while a slab staged at the top of the body of `loop` is used."""
     return LinearForm({leaf: c for leaf, c in form.terms.items() if not _is_fixed(leaf, loop)})
@@ -182,10 +191,10 @@ def _bytes(type: MemRefType, buffers: int) -> int:
 
 
 def _insert_stage(slab: _Slab, read: ReadOp, staging: Staging) -> StageOp:
-    """Stage the slab at the top of its loop's body, behind what is staged there; without a loop, in front of the
-    read's outermost one."""
+    """Stage the slab at the top of its loop's body, behind what is staged there; without a loop, in front of the one
+    that the read stands behind, or is in."""
     if slab.loop is None:
-        before: Operation | None = read
+        before: Operation | None = _loop_before(read) or read
         while before is not None and not isinstance(before.parent_op(), KernelOp):
             before = before.parent_op()
     else:

@@ -259,7 +259,7 @@ def test_what_a_product_costs(b_along_k: bool) -> None:
     for kind in ("ldmatrix", "cp.async"):
         assert _total(counters, kind, "wavefronts") == _total(counters, kind, "ideal_wavefronts") > 0
     tiles = (128 // 64) ** 2
-    assert _total(counters, "cp.async", "sectors") == tiles * 2 * 64 * 128 * 2 // 32
+    assert _total(counters, "cp.async", "sectors") == tiles * (2 * 64 * 128 * 2 + 64 * 4) // 32  # with the bias
     assert _total(counters, "store.global", "sectors") == 128 * 128 * 4 // 32
     assert _total(counters, "barrier", "warps") == tiles * 4 * (128 // 32)
     # What fragments and copies share is computed in front of the loop, and instructions add the rest.
@@ -282,11 +282,11 @@ def test_what_a_product_in_tf32_costs(b_along_k: bool) -> None:
     # 32 x 32 elements a warp: two fragments of A, of 4 matrices each, and four of B, of 2.
     assert _total(counters, "ldmatrix", "warps") == tiles * 4 * steps * (2 + 2 * b_along_k)
     fragments_of_b = 0 if b_along_k else tiles * 4 * steps * 4 * 2
-    epilogue = 128 * 128 * 4 // (16 * 32)
+    epilogue = 128 * 128 * 4 // (16 * 32) + tiles * 4 * 4  # with the bias, of which a lane has 4 pairs
     assert _total(counters, "load.shared", "warps") == fragments_of_b + epilogue
     for kind in ("ldmatrix", "cp.async", "load.shared"):
         assert _total(counters, kind, "wavefronts") == _total(counters, kind, "ideal_wavefronts") > 0
-    assert _total(counters, "cp.async", "sectors") == tiles * 2 * 64 * 128 * 4 // 32
+    assert _total(counters, "cp.async", "sectors") == tiles * (2 * 64 * 128 + 64) * 4 // 32
     # The results lie where the slabs were, behind one more barrier.
     assert _total(counters, "barrier", "warps") == tiles * 4 * (128 // 16 + 1)
     assert "convert" not in counters.instructions_by_kind

@@ -23,7 +23,7 @@ class BarrierPlan:
 
     Found by following each block to the end, and each loop until what may be read at its end may be read at its
     begin. Reads see what was written because a barrier stands behind every write: behind a group of stages, inside a
-    reduction or a scan, at the top of a loop whose slabs are copied ahead.
+    reduction or a scan, at the top of a loop whose slabs are copied ahead, also for the stages in front of it.
     """
 
     def __init__(self, block: Block, uses_shared_memory: Callable[[ReduceAcrossOp | ScanAcrossOp], bool]):
@@ -36,7 +36,9 @@ class BarrierPlan:
         copying = False
         for op in block.ops:
             if copying and not isinstance(op, (StageOp, *VALUE_OPS)):
-                copying, read = False, _NOTHING
+                copying = False
+                if not (isinstance(op, ForOp) and pipelined_stages(op)):
+                    read = _NOTHING
             if isinstance(op, StageOp):
                 if op not in self._ahead(op):
                     read = self._write(op, {op.result}, read)

@@ -16,19 +16,23 @@ from ....rewriting.linear import LinearForm
 from .lowering import Lowering
 from .pipelines import Pipeline
 from .scopes import Scope
+from .stages import StageGroup
 
 LowerBlock = Callable[[Lowering, Scope, Block], None]
 
 
-def lower_loop(lowering: Lowering, scope: Scope, op: ForOp, lower_block: LowerBlock) -> None:
+def lower_loop(lowering: Lowering, scope: Scope, op: ForOp, stages: StageGroup, lower_block: LowerBlock) -> None:
     """The loop with its state in arrays, which the body changes only when all new values are known.
 
     Around matrix instructions, unrolled loops and the steps that use different slots of a pipeline are written out:
     each place in shared memory is then one of few registers and a number.
+
+    stages: what has been staged right in front of the loop.
     """
     _begin_state(lowering, scope, op)
     pipeline = Pipeline.of(lowering, op)
     if pipeline is not None:
+        stages.join(pipeline)
         pipeline.begin(scope)
 
     def step(inner: Scope, number: LinearForm) -> None:

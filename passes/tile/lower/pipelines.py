@@ -67,6 +67,11 @@ class Pipeline:
         return lcm(*(ring.depth for ring in self.rings))
 
     @property
+    def is_asynchronous(self) -> bool:
+        """Whether any of its copies are."""
+        return bool(self._asynchronous)
+
+    @property
     def _asynchronous(self) -> list[_Ring]:
         return [ring for ring in self.rings if ring.asynchronous]
 

@@ -16,6 +16,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from ....dialects.axes import WARP
 from ....dialects.gpu_kernel import StoreOp, WarpBarrierOp
+from ....dialects.loop import ForOp
 from ....dialects.tile import StageOp, WriteOp
 from ....dialects.types import byte_width, element_count, element_of, is_memref, packed_strides, shape_of
 from ....rewriting.diagnostics import emit_remark
@@ -135,9 +136,9 @@ def _has_loops_behind(op: WriteOp) -> bool:
 
 
 def _scratch(lowering: Lowering, scope: Scope, element: Attribute, count: int) -> SSAValue | None:
-    """Shared memory for so many elements: that of a slab, which nobody reads any more behind a barrier."""
+    """Shared memory for so many elements: that of a slab of a loop, which nobody reads any more behind a barrier."""
     for stage in lowering.kernel.body.walk():
-        if isinstance(stage, StageOp):
+        if isinstance(stage, StageOp) and isinstance(stage.parent_op(), ForOp):
             array = lowering.buffers[stage.result]
             if element_of(array.type) == element and element_count(shape_of(array.type)) >= count:
                 lowering.barrier(scope)

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from xdsl.ir import Operation
 
 from ....dialects.gpu_kernel import AsyncCommitOp, AsyncWaitOp
+from ....dialects.loop import ForOp
 from ....dialects.tile import AxisOp, StageOp
 from ....dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, ExpandOp
 from .indices import ZERO
 from .lowering import Lowering
+from .pipelines import Pipeline, pipelined_stages
 from .scopes import Scope
 from .transposed_copies import slab_copy
 
@@ -20,7 +22,8 @@ VALUE_OPS = (AluOp, AxisOp, BitcastOp, CastOp, ConstOp, ExpandOp)
 
 @dataclass
 class StageGroup:
-    """Stages that follow each other in a block: their copies share one barrier behind the last."""
+    """Stages that follow each other in a block: their copies share one barrier, behind the last or in the loop that
+    follows."""
 
     lowering: Lowering
     scope: Scope
@@ -37,8 +40,23 @@ class StageGroup:
         self.asynchronous |= copy.asynchronous
 
     def close_before(self, op: Operation | None) -> None:
-        """Wait for the group's copies when `op`, or the end of the block, does not belong to it."""
-        if not self.open or isinstance(op, (StageOp, *VALUE_OPS)):
+        """Wait for the group's copies when `op`, or the end of the block, does not belong to it.
+
+        A loop whose slabs are copied ahead takes them over, if it can: see `join`.
+        """
+        if not isinstance(op, (StageOp, *VALUE_OPS)) and not (isinstance(op, ForOp) and pipelined_stages(op)):
+            self.close()
+
+    def join(self, pipeline: Pipeline) -> None:
+        """Leave the copies to the first group of a pipeline's, for which its first step waits, and meets at a
+        barrier."""
+        if self.asynchronous and not pipeline.is_asynchronous:
+            self.close()
+        self.open = self.asynchronous = False
+
+    def close(self) -> None:
+        """Wait for the group's copies, if there are any."""
+        if not self.open:
             return
         if self.asynchronous:
             self.scope.insert(AsyncCommitOp.create())

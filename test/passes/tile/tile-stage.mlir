@@ -100,7 +100,50 @@ uop.kernel @gather(%out: memref<8xf32>, %x: memref<100xf32>, %places: memref<12x
 
 // -----
 
-// So is one outside a serial reduction.
+// What is only read behind a reduction is staged in front of its loop: all that a block reads of it.
+// CHECK-LABEL: uop.kernel @bias
+// CHECK:         %[[ORIGIN:.*]] = uop.mul %bj, %{{.*}} : index
+// CHECK:         %bias_s = tile.stage %bias[%[[ORIGIN]]] buffers 1 async : memref<32xf32> -> memref<16xf32, "shared">
+// CHECK:         loop.for %k
+// CHECK:         tile.read %bias_s[%tj] : memref<16xf32, "shared">(index) -> f32
+uop.kernel @bias(%out: memref<8x32xf32>, %x: memref<8x64xf32>, %bias: memref<32xf32>) schedule #tile.schedule<i = 8 thread, j = 2 block * 16 thread, k = 4 loop * 16 loop, stage = [%bias async]> {
+  loop.for %i (i = 8 parallel) {
+    loop.for %j (j = 32 parallel) {
+      %0 = loop.reduce %k (k = 64) add : f32 {
+        %1 = uop.load %x[%i, %k] : memref<8x64xf32>
+        loop.yield %1 : f32
+      }
+      %2 = uop.load %bias[%j] : memref<32xf32>
+      %3 = uop.add %0, %2 : f32
+      uop.store %3, %out[%i, %j] : memref<8x32xf32>
+    }
+  }
+}
+
+// -----
+
+// What is also read inside of one is staged there alone.
+// expected-remark@+1 {{%x is not staged here: the read is in no serial loop of a reduction}}
+uop.kernel @twice(%out: memref<8xf32>, %x: memref<8x64xf32>) schedule #tile.schedule<i = 8 thread, k = 4 loop * 16 loop, stage = [%x]> {
+  %zero = uop.const 0 : index
+  loop.for %i (i = 8 parallel) {
+    %0 = loop.reduce %k (k = 64) add : f32 {
+      %1 = uop.load %x[%i, %k] : memref<8x64xf32>
+      loop.yield %1 : f32
+    }
+    %2 = uop.load %x[%i, %zero] : memref<8x64xf32>
+    %3 = uop.add %0, %2 : f32
+    uop.store %3, %out[%i] : memref<8xf32>
+  }
+}
+// CHECK-LABEL: uop.kernel @twice
+// CHECK:         loop.for %k
+// CHECK:           tile.stage %x
+// CHECK:         tile.read %x[
+
+// -----
+
+// A read outside a serial reduction, and behind none, stays.
 // expected-remark@+1 {{%x is not staged here: the read is in no serial loop of a reduction}}
 uop.kernel @copy(%out: memref<8xf32>, %x: memref<8xf32>) schedule #tile.schedule<i = 8 thread, stage = [%x]> {
   loop.for %i (i = 8 parallel) {
