@@ -112,7 +112,8 @@ def measure(bench: Bench, models: tuple[str, ...], results: Results, until: floa
     """Measure what has no result yet, until it is `until` (in seconds since the epoch); 0, or AGAIN after a failure
     that broke the GPU's context."""
     if OVERHEAD not in results.units:
-        results.record(OVERHEAD, bench.overhead())
+        for key, record in bench.machine():
+            results.record(key, record)
     for unit in units(bench.cases, models):
         if unit.key in results.units:
             continue
@@ -209,7 +210,7 @@ def _dry_run(output: Path) -> int:
     with pytest.MonkeyPatch.context() as patch:
         stand_in: Any = importlib.import_module("stand_in_gpu").StandIn(capabilities=[(8, 0)])
         stand_in.install(patch)
-        bench = Bench(DRY_CASES, ClockTimer(), "cpu")
+        bench = Bench(DRY_CASES, ClockTimer(), "cpu", copied=1 << 16, extent=16)
         described = _machine("stand-in", DEVICES["cuda"].arch(), 13000, dry_run=True)
         results = Results.read(_file(output), described)
         for contender in ("triton", "inductor"):  # they take a GPU, and a C++ compiler

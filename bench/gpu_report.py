@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from gpu_fit import Factor, Sample, fit
-from gpu_units import OVERHEAD, RIGHT
+from gpu_units import COPY, OVERHEAD, PRODUCT, RIGHT
 
 REFERENCES = {"sm_80": "A100", "sm_90": "H100"}
 """Architecture → the GPU whose rates the bounds are for."""
@@ -56,6 +56,9 @@ def document(
     ]
     if OVERHEAD in units:
         parts.append(f"A graph of almost nothing takes {_times(units[OVERHEAD])} µs.")
+    if COPY in units and PRODUCT in units:
+        moved, computed = (units[key]["per second"] / 1e12 for key in (COPY, PRODUCT))
+        parts.append(f"A copy moves {moved:.2f} TB/s, PyTorch's product of f16 matrices does {computed:.0f} TFLOP/s.")
     parts += ["", "## Cases", "", *_cases(units, titles, bounds, reference)]
     if models:
         parts += ["", "## Models", "", *_models(units, models)]

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import torch
 from gpu_contenders import Missing, difference, make_model_ready, make_ready
-from gpu_timing import Timer
+from gpu_timing import Run, Timer
 from kernel_cases import Case
 
 from uop.frontends.torch_internals import random_state
@@ -25,8 +25,9 @@ RIGHT, WRONG, FAILED, MISSING, STARTED = "right", "wrong", "failed", "missing", 
 MODEL_TOLERANCE = 1e-3
 """Of each result of a model relative to its greatest element: two layers, f32, other orders of sums than eager."""
 
-OVERHEAD = "overhead"
-"""The unit that times a graph of almost nothing: what a launch takes that no kernel is to blame for."""
+OVERHEAD, COPY, PRODUCT = "overhead", "copy", "product"
+"""What is timed of the machine itself: a graph of almost nothing, which is what a launch takes that no kernel is to
+blame for; a copy in its memory; and a product of f16 matrices, by PyTorch: what can be had, rather than data sheets."""
 
 
 @dataclass(frozen=True)
@@ -102,11 +103,16 @@ class Results:
 
 @dataclass(frozen=True)
 class Bench:
-    """Measures units. device: where PyTorch's tensors lie"""
+    """Measures units.
+
+    device: where PyTorch's tensors lie. copied, extent: bytes of the copy, and rows and columns of the product
+    """
 
     cases: Mapping[str, Case]
     timer: Timer
     device: str
+    copied: int = 1 << 30
+    extent: int = 8192
 
     def measure(self, unit: Unit) -> dict[str, Any]:
         """The record of a unit: whether it is right, its times, and what is told of it. Nothing is raised."""
@@ -119,16 +125,32 @@ class Bench:
             record = {"status": FAILED, "error": f"{type(error).__name__}: {error}"[:2000]}
         return record | {"seconds": round(time.perf_counter() - start, 2)}
 
-    def overhead(self) -> dict[str, Any]:
-        """The time of a program that does almost nothing."""
+    def machine(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Records of the machine itself, with what it does in a second: bytes read and written, multiplies and adds."""
         one = torch.zeros(1, device=self.device)
-        return {"status": RIGHT, "times": self.timer.time(lambda: one + 1).as_json()}
+        yield OVERHEAD, {"status": RIGHT, "times": self.timer.time(lambda: one + 1).as_json()}
+        yield COPY, self._copy()
+        yield PRODUCT, self._product()
+
+    def _copy(self) -> dict[str, Any]:
+        source = torch.randint(256, (self.copied,), dtype=torch.uint8, device=self.device)
+        target = torch.empty_like(source)
+        return self._rate(lambda: target.copy_(source), 2 * self.copied)
+
+    def _product(self) -> dict[str, Any]:
+        a, b = (torch.randn(self.extent, self.extent, device=self.device).half() for _ in range(2))
+        return self._rate(lambda: a @ b, 2 * self.extent**3)
+
+    def _rate(self, run: Run, amount: int) -> dict[str, Any]:
+        times = self.timer.time(run)
+        return {"status": RIGHT, "times": times.as_json(), "per second": amount / (1e-6 * times.median)}
 
     def _case(self, unit: Unit) -> dict[str, Any]:
         case = self.cases[unit.name]
         inputs = case.make_inputs(self.device)
         expected = make_ready("eager", unit.name, case, inputs).run()
         ready = make_ready(unit.contender, unit.name, case, inputs)
+        self._poison(expected)
         found = difference(ready.run(), expected)
         record: dict[str, Any] = {"status": RIGHT if found <= case.tolerance else WRONG, "difference": found}
         del expected
@@ -144,3 +166,8 @@ class Bench:
         found = difference(ready.run(), expected)
         record: dict[str, Any] = {"status": RIGHT if found <= MODEL_TOLERANCE else WRONG, "difference": found}
         return record | {"notes": ready.notes, "times": self.timer.time(ready.run, graph=False).as_json()}
+
+    def _poison(self, like: torch.Tensor) -> None:
+        """Leave memory of the size of a result that holds no result: what a kernel does not write is seen then, since
+        PyTorch gives the memory that was freed last."""
+        torch.empty_like(like).view(torch.uint8).fill_(0xFF)

@@ -4,7 +4,7 @@ import importlib
 import json
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -81,8 +81,11 @@ class FakeBench:
         if self.broken:
             raise RuntimeError("CUDA error: an illegal memory access was encountered")
 
-    def overhead(self) -> dict[str, Any]:
-        return {"status": "right", "times": {"median": 2.0, "low": 1.0, "high": 3.0}}
+    def machine(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        times = {"median": 2.0, "low": 1.0, "high": 3.0}
+        yield "overhead", {"status": "right", "times": times}
+        yield "copy", {"status": "right", "times": times, "per second": 3.5e12}
+        yield "product", {"status": "right", "times": times, "per second": 8e14}
 
     def measure(self, unit: Any) -> dict[str, Any]:
         self.measured.append(unit.key)
@@ -104,7 +107,7 @@ def test_the_budget_is_kept(module: Modules, tmp_path: Path) -> None:
     results = module("gpu_units").Results(tmp_path / "gpu.json", MACHINE)
     assert module("gpu").measure(bench, (), results, time.time() - 1) == 0
     assert not bench.measured
-    assert list(json.loads((tmp_path / "gpu.json").read_text())["units"]) == ["overhead"]
+    assert list(json.loads((tmp_path / "gpu.json").read_text())["units"]) == ["overhead", "copy", "product"]
 
 
 def test_a_context_that_is_broken_ends_the_process(module: Modules, tmp_path: Path) -> None:
@@ -164,7 +167,7 @@ def test_the_process_is_started_again_as_long_as_there_is_progress(
         results = module("gpu_units").Results.read(file, MACHINE)
         number = len(commands)
         if number < 3:
-            results.record(f"case/{number}/uop", FakeBench(module, {}).overhead() | {"notes": {}})
+            results.record(f"case/{number}/uop", {"status": "missing", "error": "no reason"})
             results.record(f"case/{number}/eager", {"status": "started"})
         return gpu.AGAIN
 
@@ -193,6 +196,7 @@ def test_failures_are_told(module: Modules, tmp_path: Path) -> None:
     assert "- case/matmul_small/uop: wrong, the greatest difference is 0.5 of the greatest element" in lines
     assert "| issue | 2.00 | 0% | softmax_small |" in lines  # 7 of which 2 are the overhead, bound 2.5
     assert "A graph of almost nothing takes 2.0 (1.0 to 3.0) µs." in lines
+    assert "A copy moves 3.50 TB/s, PyTorch's product of f16 matrices does 800 TFLOP/s." in lines
 
 
 def test_a_unit_that_raises_is_a_result(module: Modules, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -212,6 +216,24 @@ def test_a_unit_that_raises_is_a_result(module: Modules, monkeypatch: pytest.Mon
         ("missing", "Triton has no kernel for it"),
         ("missing", "Triton is not installed"),
     ]
+
+
+def test_what_is_not_written_is_seen(module: Modules) -> None:
+    """Memory that is freed holds NaN, as far as the allocator gives it again."""
+    gpu = module("gpu")
+    bench = module("gpu_units").Bench(gpu.DRY_CASES, module("gpu_timing").ClockTimer(), "cpu")
+    poisoned: list[torch.Tensor] = []
+    original = torch.Tensor.fill_
+
+    def fill(tensor: torch.Tensor, value: int) -> torch.Tensor:
+        poisoned.append(original(tensor, value))
+        return tensor
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch.Tensor, "fill_", fill)
+        bench.measure(module("gpu_units").Unit("case", "softmax_small", "eager"))
+    assert poisoned[0].view(torch.float32).isnan().all()
+    assert poisoned[0].numel() == 8 * 64 * 4
 
 
 @pytest.mark.parametrize(
