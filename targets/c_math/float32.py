@@ -17,12 +17,12 @@ ERRORS: dict[str, float] = {
     "exp": 1.02,
     "exp2": 0.88,
     "expm1": 1.50,
-    "tanh": 1.40,
+    "tanh": 1.34,
     "erf": 1.10,
     "log": 0.90,
     "log2": 1.07,
-    "log10": 1.10,
-    "log1p": 1.60,
+    "log10": 1.07,
+    "log1p": 1.49,
     "sin": 1.53,
     "cos": 1.53,
     "tan": 3.30,
@@ -67,8 +67,8 @@ T $exp_polynomial(T r) {
   q = $mad(q, r, $splat(0x1.fffffcp-2f));
   return $mad(q * r, r, r);
 }""",
-    # e^x = 2ⁿ e^r. A number near 1.5 · 2²³ has a whole number in its low bits: adding 1.5 · 2²³ + 254 rounds, and leaves
-    # n + 254, the sum of the exponents of two factors. There are two because 2ⁿ, unlike e^x, may be no float.
+    # e^x = 2ⁿ e^r. A number near 1.5 · 2²³ has a whole number in its low bits: adding 1.5 · 2²³ + 254 rounds, and
+    # leaves n + 254, the sum of the exponents of two factors. There are two because 2ⁿ, unlike e^x, may be no float.
     "exp": """\
 T $exp(T x) {
   T c = $select(x < -104.0f, $splat(-104.0f), x);
