@@ -410,6 +410,7 @@ class StandInModule:
                 ptx = compile_cuda(known.text, arch.replace("sm", "compute"), name=file).ptx
                 resources = kernel_resources(self.image)[name]
             else:
+                require(self.image[-1:] == b"\0", "PTX does not end with a 0, which the driver reads up to")
                 ptx = self.image.rstrip(b"\0").decode()
                 if f".entry {name}(" not in ptx:
                     continue

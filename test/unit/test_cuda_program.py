@@ -2,9 +2,10 @@
 
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -462,6 +463,76 @@ def test_what_is_asked_of_pytorch_is_there() -> None:
         assert callable(getattr(torch.cuda, name))
     assert callable(torch.cuda.ExternalStream.wait_stream)
     assert callable(torch.cuda.CUDAGraph.replay)
+
+
+class FakeCuda:
+    """What is called of `torch.cuda`: streams with handles, and the current one."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.calls: list[str] = []
+        self.streams = ["default"]
+        names = ("ExternalStream", "Stream", "CUDAGraph", "current_stream", "stream", "graph", "device")
+        for name in names:
+            monkeypatch.setattr(torch.cuda, name, getattr(self, name))
+
+    def named(self, name: str) -> SimpleNamespace:
+        def wait_stream(other: SimpleNamespace) -> None:
+            self.calls.append(f"{name} waits for {other.name}")
+
+        return SimpleNamespace(name=name, cuda_stream=17, wait_stream=wait_stream)
+
+    def ExternalStream(self, stream_ptr: int, device: int) -> SimpleNamespace:
+        return self.named(f"{stream_ptr} of {device}")
+
+    def Stream(self) -> SimpleNamespace:
+        return self.named("side")
+
+    def CUDAGraph(self) -> SimpleNamespace:
+        return SimpleNamespace(replay=lambda: self.calls.append("replay"))
+
+    def current_stream(self, device: int | None = None) -> SimpleNamespace:
+        return self.named(self.streams[-1])
+
+    @contextmanager
+    def stream(self, stream: SimpleNamespace) -> Generator[None]:
+        self.streams.append(stream.name)
+        yield
+        self.streams.pop()
+
+    @contextmanager
+    def graph(self, graph: SimpleNamespace, stream: SimpleNamespace) -> Generator[None]:
+        self.streams.append(f"{stream.name}, recorded")
+        yield
+        self.streams.pop()
+
+    @contextmanager
+    def device(self, index: int) -> Generator[None]:
+        self.calls.append(f"device {index}")
+        yield
+
+
+def test_what_is_asked_of_pytorch_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    cuda = FakeCuda(monkeypatch)
+    assert PyTorch().stream(1) == 17
+    PyTorch().order(3, 5, 1)
+    assert cuda.calls == ["5 of 1 waits for 3 of 1"]
+    cuda.calls.clear()
+
+    def body() -> int:
+        cuda.calls.append(f"run on {cuda.streams[-1]}")
+        return len(cuda.calls)
+
+    graph, result = PyTorch().capture(body, 1)
+    graph.replay()
+    assert cuda.calls == [
+        "device 1",
+        "side waits for default",
+        "run on side",
+        "default waits for side",
+        "run on side, recorded",
+        "replay",
+    ]
+    assert result == 5
 
 
 # ---- the stand-in finds what it is for
