@@ -19,7 +19,7 @@ from torch.utils._pytree import tree_leaves
 
 import uop
 from uop.frontends.errors import UnsupportedProgramError
-from uop.frontends.torch_internals import random_state
+from uop.frontends.torch_internals import in_tf32, random_state
 from uop.passes.torch.lowerings import LOWERINGS
 from uop.tools.checking.models import MODELS, make_model
 from uop.tools.torch_compile import programs
@@ -159,6 +159,20 @@ def test_gradients_of_inputs_and_of_gradients_that_nobody_asks_for() -> None:
     compiled(function)(*ours).backward()
     function(*eager).backward()
     assert_close([x.grad for x in ours], [x.grad for x in eager])
+
+
+def test_products_in_tf32_where_pytorch_allows_it() -> None:
+    """The setting is looked at when a program is compiled, and that is done anew when it changes."""
+    x, w = torch.rand(8, 64), torch.rand(64, 4)
+    exact, cut = x.double() @ w.double(), in_tf32(x).double() @ in_tf32(w).double()
+    run = compiled(lambda x, w: x @ w)
+    before = torch.get_float32_matmul_precision()
+    try:
+        for precision, expected in (("highest", exact), ("high", cut), ("highest", exact)):
+            torch.set_float32_matmul_precision(precision)
+            torch.testing.assert_close(run(x, w).double(), expected, rtol=1e-5, atol=0.0)
+    finally:
+        torch.set_float32_matmul_precision(before)
 
 
 def test_a_second_backward_through_the_same_graph() -> None:
