@@ -3,6 +3,9 @@
 from collections import defaultdict
 from functools import cache
 
+import numpy as np
+import numpy.typing as npt
+
 from ...dialects.axes import WARP
 
 BANKS = 32
@@ -31,3 +34,14 @@ def warp_wavefronts(threads: tuple[int, ...], strides: tuple[int, ...], bytes: i
                 words[word % BANKS].add(word)
         total += max(map(len, words.values()))
     return total
+
+
+def store_wavefronts(places: npt.NDArray[np.int64], bytes: int) -> int:
+    """Passes over the banks that stores to these places take, 32 neighbours at a time, each of so many bytes. Places
+    are multiples of that, and none is stored to twice."""
+    unit = max(bytes, BANK_BYTES)
+    group = BANKS * BANK_BYTES // unit
+    slots = np.full(-(-len(places) // group) * group, -1)
+    slots[: len(places)] = places // unit % group
+    same = slots.reshape(-1, group, 1) == np.arange(group)
+    return int(same.sum(axis=1).max(axis=1).sum())

@@ -3,19 +3,21 @@ transpose."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
 from math import prod
 
+import numpy as np
 from xdsl.ir import SSAValue
 
+from ....dialects.axes import WARP
 from ....dialects.gpu_kernel import LoadOp, StoreOp
 from ....dialects.layouts import strides_of
 from ....dialects.tile import StageOp
 from ....dialects.types import byte_width, is_memref
 from ....rewriting.linear import LinearForm
-from ..bank_conflicts import warp_wavefronts
+from ..bank_conflicts import store_wavefronts
 from .accesses import moved_type
 from .copies import ODD, VECTOR_SIZES, Dimension, SlabCopy, box_of, coordinates_of, inside_of, vectors_of
 from .indices import ZERO, Indices, is_multiple
@@ -27,6 +29,10 @@ MOST_HELD_BYTES = 160
 """What a thread holds of a slab in registers at once."""
 
 
+PLACE_INSTRUCTIONS = 40
+"""What it takes to know where a piece is (counted)."""
+
+
 def slab_copy(lowering: Lowering, op: StageOp) -> SlabCopy:
     """The copy of a stage."""
     slab = op.result.type
@@ -35,7 +41,7 @@ def slab_copy(lowering: Lowering, op: StageOp) -> SlabCopy:
     along = max((place for place, stride in enumerate(strides) if stride == 1), default=-1)
     if all(extent == 1 for extent in shape[along + 1 :]):
         return SlabCopy.of(lowering, op)
-    return TransposedCopy.along_dimension(op, along)
+    return TransposedCopy.along_dimension(lowering.grid.threads, op, along)
 
 
 @dataclass(frozen=True)
@@ -47,17 +53,20 @@ class TransposedCopy(SlabCopy):
     rows follow each other in the buffer; else an aligned vector of the last dimension, of which the first and the last
     may lie partly outside of the box.
 
-    width: elements that are loaded at once.
+    width: elements that are loaded at once. order: in which pieces are numbered, the rows' dimension being 0: the last
+    the fastest.
     """
 
     along: int
     pack: int
     run: int
     whole: bool
+    order: tuple[int, ...] = ()
 
     @staticmethod
-    def along_dimension(op: StageOp, along: int) -> TransposedCopy:
-        """The copy with the widest stores, and then the widest loads, that are proved aligned."""
+    def along_dimension(threads: int, op: StageOp, along: int) -> TransposedCopy:
+        """The copy with the widest stores that are proved aligned, and of the loads that are, and of the orders, those
+        that take the fewest instructions and passes over shared memory."""
         slab = op.result.type
         assert is_memref(slab)
         box, element_bytes = box_of(op), byte_width(slab.element_type)
@@ -89,8 +98,54 @@ class TransposedCopy(SlabCopy):
                 and pack * width * element_bytes <= MOST_HELD_BYTES
             )
 
-        width = next(width for width in widths if width == 1 or can_load(width))
-        return TransposedCopy(op, slab, box, width, False, along, pack, run if whole else width, whole)
+        found = [width for width in widths if width == 1 or can_load(width)]
+        copies = [
+            TransposedCopy(op, slab, box, width, False, along, pack, run if whole else width, whole)
+            for width in (found[:1] if whole else found)
+        ]
+        return min((ordered for copy in copies for ordered in copy._orders()), key=lambda copy: copy._cost(threads))
+
+    def _orders(self) -> Iterator[TransposedCopy]:
+        """The copy with each order of the dimensions along which there are several pieces."""
+        counts = [count for count, _ in self._pieces(self.box)]
+        fixed = [place for place, count in enumerate(counts) if count <= 1]
+        for order in permutations(place for place, count in enumerate(counts) if count > 1):
+            yield replace(self, order=(*fixed, *order))
+
+    def _pieces(self, box: Sequence[Dimension]) -> list[tuple[int, Dimension]]:
+        """How many pieces there are along each dimension that they are numbered along, that of the rows first."""
+        rows, outer = box[self.along], box[: self.along]
+        pieces = [(rows.extent // self.pack, rows), *((d.extent, d) for d in outer)]
+        if not self.whole:
+            last = self._in_vectors(box[-1])
+            pieces += [*((d.extent, d) for d in box[self.along + 1 : -1]), (last.extent // self.width, last)]
+        return pieces
+
+    @property
+    def _units(self) -> list[int]:
+        """Elements from a piece to the next along each of these dimensions."""
+        units = [1] * (len(self.box) if not self.whole else self.along + 1)
+        units[0] = self.pack
+        if not self.whole:
+            units[-1] = self.width
+        return units
+
+    def _cost(self, threads: int) -> int:
+        """Instructions of a block's warps, and passes of its stores over shared memory, which take as long as four."""
+        pieces, element_bytes = self._pieces(self.box), byte_width(self.slab.element_type)
+        count = prod(count for count, _ in pieces)
+        loads = self.pack * self.run // self.width
+        each = loads + self.run * (1 + self.pack // 2) + PLACE_INSTRUCTIONS
+        number = np.arange(count)
+        place = np.zeros(count, np.int64)
+        for dimension in reversed(self.order):
+            count, d = pieces[dimension]
+            place += number % count * (d.target_stride * self._units[dimension] * element_bytes)
+            number //= count
+        passes = store_wavefronts(place, self.pack * element_bytes)
+        whole, rest = divmod(len(place), threads)
+        warps = whole * -(-threads // WARP) - (-rest // WARP)
+        return warps * each + self.run * passes * 4
 
     def build(self, lowering: Lowering, scope: Scope, slot: LinearForm) -> None:
         """Which pieces neighbouring threads take is what gives the fewest bank conflicts of stores; where that leaves a
@@ -101,20 +156,15 @@ class TransposedCopy(SlabCopy):
             for dimension, origin in zip(self.box, values.elements(scope, self.op.origin), strict=True)
             if isinstance(origin, LinearForm)
         ]
-        rows, others, units = box[self.along], [*box[: self.along]], [1] * self.along
-        if not self.whole:
-            others += [*box[self.along + 1 : -1], self._in_vectors(box[-1])]
-            units += [*[1] * (len(others) - len(units) - 1), self.width]
-        counts = [d.extent // unit for d, unit in zip([rows, *others], [self.pack, *units], strict=True)]
-        if not prod(counts):
+        rows, pieces = box[self.along], self._pieces(box)
+        others = [dimension for _, dimension in pieces[1:]]
+        total = prod(count for count, _ in pieces)
+        if not total:
             return
-        strides = [d.target_stride * unit for d, unit in zip([rows, *others], [self.pack, *units], strict=True)]
-        order = _order(counts, [stride * byte_width(element) for stride in strides], self.pack * byte_width(element))
         buffer, array = lowering.buffers[self.op.buffer], lowering.buffers[self.op.result]
-        with vectors_of(lowering, scope, prod(counts), unroll=1) as (inner, number):
-            digits = coordinates_of(indices, inner, [counts[place] for place in order], number)
-            first, *rest = [digits[order.index(place)] for place in range(len(counts))]
-            first, rest = first * self.pack, [digit * unit for digit, unit in zip(rest, units, strict=True)]
+        with vectors_of(lowering, scope, total, unroll=1) as (inner, number):
+            digits = coordinates_of(indices, inner, [pieces[place][0] for place in self.order], number)
+            first, *rest = [digits[self.order.index(place)] * unit for place, unit in enumerate(self._units)]
             source, target = ZERO, slot
             for dimension, coordinate in zip([rows, *others], [first, *rest], strict=True):
                 source += (dimension.origin + coordinate) * dimension.source_stride
@@ -184,18 +234,6 @@ class TransposedCopy(SlabCopy):
             taken = within.insert(LoadOp.of(piece, held)).result
             within.insert(StoreOp.of(taken, packed, values.place_in(within, (self.pack,), [row])))
         return packed
-
-
-def _order(counts: Sequence[int], strides: Sequence[int], bytes: int) -> Sequence[int]:
-    """The order of dimensions, the fastest last, in which a warp's stores of so many bytes a lane take the fewest
-    passes over shared memory; the first of equals. strides: in bytes, from a piece to the next."""
-    moving = [place for place, count in enumerate(counts) if count > 1]
-    fixed = [place for place, count in enumerate(counts) if count <= 1]
-
-    def passes(order: Sequence[int]) -> int:
-        return warp_wavefronts(tuple(counts[p] for p in order), tuple(strides[p] for p in order), bytes)
-
-    return [*fixed, *min(permutations(moving), key=passes)]
 
 
 def _begin_at_multiples(box: Sequence[Dimension], width: int) -> bool:
