@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import IO
+from typing import IO, Protocol
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import FloatAttr, ModuleOp
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.target import Target
@@ -188,6 +188,14 @@ class _Text:
         return [part for part in (*macros, types, arithmetic, *functions, c_threads.THREADS) if part]
 
 
+class _Access(Protocol):
+    """`c_memory.load` or `c_memory.store`."""
+
+    def __call__(
+        self, element: str, lanes: int, *, count: int | None, index: str | None, masked: bool
+    ) -> c_memory.Function: ...
+
+
 class _KernelPrinter(Writer):
     """Prints one kernel; collects the types and functions that it needs."""
 
@@ -349,57 +357,60 @@ class _KernelPrinter(Writer):
         self.line(f"{_memory_type(op.result.type)} {name}[{size}] {aligned};", op)
 
     def load(self, op: cpu_kernel.LoadOp) -> None:
-        type, place, mask = op.result.type, op.place.type, op.mask
-        lanes, element = self.lanes(type), self.element(type)
-        moved = "ui8" if element == "i1" else type_name(element_of(type))
-        lanewise = mask is not None and self.lanes(mask.type) > 1
-        each = self.lanes(place) > 1
-        count = None if op.count is None else op.count.value.data
-        if each or lanewise or count is not None:
-            index = self.element(place) if each else None
-            function = c_memory.load(moved, lanes, count=None if lanewise else count, index=index, masked=lanewise)
-            pointer = self.names[op.buffer] if each else self.address(op.buffer, op.place)
-            arguments = [pointer, *([self.names[op.place]] if each else [])]
-            arguments += [self.mask(mask, count)] if lanewise else []
-            text = f"{self.function(function)}({', '.join(arguments)})"
-            if lanewise and not each:
-                text = self.selected(op, moved, lanes, arguments[-1], text)
-        else:
+        type, mask = op.result.type, self.lanewise_mask(op)
+        lanes, element, moved = self.lanes(type), self.element(type), self.moved(type)
+        text = self.by_lanes(op, c_memory.load, moved, lanes)
+        if text is None:
             text = self.whole(op.buffer, op.place, moved, lanes, const=True)
+        elif mask is not None and self.lanes(op.place.type) == 1:
+            text = self.selected(op, moved, lanes, self.mask(mask, op.count), text)
         if element == "i1":
             text = self.spell(c_math.cast("ui8", "i1", lanes, text))
-        if mask is not None and not lanewise:
-            zero = "0" if lanes == 1 else f"({self.type(type)}){{0}}"
+        if op.mask is not None and mask is None:
             # What is loaded may be of a type that lies anywhere in memory: C wants one type on both sides.
-            text = f"{self.operand(mask)} ? {text if lanes == 1 else f'({self.type(type)}){text}'} : {zero}"
+            loaded, zero = (text, "0") if lanes == 1 else (f"({self.type(type)}){text}", f"({self.type(type)}){{0}}")
+            text = f"{self.operand(op.mask)} ? {loaded} : {zero}"
         self.define(op, text)
 
     def store(self, op: cpu_kernel.StoreOp) -> None:
-        type, place, mask = op.value.type, op.place.type, op.mask
-        lanes, element = self.lanes(type), self.element(type)
-        moved = "ui8" if element == "i1" else type_name(element_of(type))
-        value = self.names[op.value]
-        if element == "i1":
+        type, value = op.value.type, self.names[op.value]
+        lanes, moved = self.lanes(type), self.moved(type)
+        if self.element(type) == "i1":
             value = self.spell(c_math.cast("i1", "ui8", lanes, self.operand(op.value)))
-        lanewise = mask is not None and self.lanes(mask.type) > 1
-        each = self.lanes(place) > 1
-        count = None if op.count is None else op.count.value.data
-        if each or lanewise or count is not None:
-            index = self.element(place) if each else None
-            function = c_memory.store(moved, lanes, count=None if lanewise else count, index=index, masked=lanewise)
-            pointer = self.names[op.buffer] if each else self.address(op.buffer, op.place)
-            arguments = [pointer, value, *([self.names[op.place]] if each else [])]
-            arguments += [self.mask(mask, count)] if lanewise else []
-            text = f"{self.function(function)}({', '.join(arguments)});"
-        elif op.stream is not None and lanes > 1:
+        text = self.by_lanes(op, c_memory.store, moved, lanes, value)
+        if text is None and op.stream is not None and lanes > 1:
             self.streams = True
             self.text.functions["stream_fence"] = c_memory.STREAM_FENCE
             function = self.function(c_memory.stream(moved, lanes))
-            text = f"{function}({self.address(op.buffer, op.place)}, {value});"
-        else:
-            text = f"{self.whole(op.buffer, op.place, moved, lanes, const=False)} = {value};"
-        condition = f"if ({self.names[mask]}) " if mask is not None and not lanewise else ""
-        self.line(condition + text, op)
+            text = f"{function}({self.address(op.buffer, op.place)}, {value})"
+        elif text is None:
+            text = f"{self.whole(op.buffer, op.place, moved, lanes, const=False)} = {value}"
+        if op.mask is not None and self.lanewise_mask(op) is None:
+            text = f"if ({self.names[op.mask]}) {text}"
+        self.line(f"{text};", op)
+
+    def moved(self, type: Attribute) -> str:
+        """The element type as memory has it, where a bool is a byte."""
+        name = type_name(element_of(type))
+        return "ui8" if name == "i1" else name
+
+    def lanewise_mask(self, op: cpu_kernel.LoadOp | cpu_kernel.StoreOp) -> SSAValue | None:
+        return op.mask if op.mask is not None and self.lanes(op.mask.type) > 1 else None
+
+    def by_lanes(
+        self, op: cpu_kernel.LoadOp | cpu_kernel.StoreOp, function: _Access, moved: str, lanes: int, *values: str
+    ) -> str | None:
+        """The call that moves some lanes, or lanes that lie apart; None where it is all of them, side by side."""
+        each, mask = self.lanes(op.place.type) > 1, self.lanewise_mask(op)
+        if not each and mask is None and op.count is None:
+            return None
+        count = op.count.value.data if op.count is not None and mask is None else None
+        index = self.element(op.place.type) if each else None
+        name = self.function(function(moved, lanes, count=count, index=index, masked=mask is not None))
+        arguments = [self.names[op.buffer] if each else self.address(op.buffer, op.place), *values]
+        arguments += [self.names[op.place]] if each else []
+        arguments += [self.mask(mask, op.count)] if mask is not None else []
+        return f"{name}({', '.join(arguments)})"
 
     def address(self, buffer: SSAValue, place: SSAValue) -> str:
         return f"&{self.names[buffer]}[{self.names[place]}]"
@@ -423,13 +434,14 @@ class _KernelPrinter(Writer):
         text = self.spell(c_math.expression("where", moved, lanes, [mask, whole, zeros]))
         return f"({place} >= 0 && {place} <= {last} ? {text} : {otherwise})"
 
-    def mask(self, mask: SSAValue, count: int | None) -> str:
+    def mask(self, mask: SSAValue, count: IntegerAttr | None) -> str:
         """A mask, of the first lanes where there is a `count`."""
         type = self.type(mask.type)
         if count is None:
             return self.names[mask]
-        lanes = self.lanes(mask.type)
-        return f"{self.names[mask]} & ({type}){{{', '.join(['-1'] * count + ['0'] * (lanes - count))}}}"
+        first = ["-1"] * count.value.data
+        first += ["0"] * (self.lanes(mask.type) - len(first))
+        return f"{self.names[mask]} & ({type}){{{', '.join(first)}}}"
 
     # Control flow.
 

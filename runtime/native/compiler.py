@@ -157,22 +157,19 @@ def build(text: str, *, name: str = "program", compiler: Compiler | None = None,
     cache = default_cache()
     if cache is None:
         return _build(text, name, compiler, flags)
-    cpu = host()
-    key = Key(
-        {
-            "kind": "c",
-            "name": name,
-            "target": f"{cpu.machine} {cpu.model} {' '.join(sorted(cpu.features))}",
-            "text": text,
-            "options": " ".join(flags),
-            "C compiler": str(compiler),
-        }
-    )
+    parts = {"kind": "c", "name": name, "target": host().identity, "text": text, "options": " ".join(flags)}
+    key = Key({**parts, "C compiler": str(compiler)})
     files = cache.get(key)
     if files is None:
         files = {"library": _build(text, name, compiler, flags)}
         cache.put(key, files)
     return files["library"]
+
+
+def toolchain() -> str:
+    """What this machine's programs are built with, and for. Raises `CompilerNotFoundError`."""
+    compiler, cpu = find_compiler(), host()
+    return f"{compiler} {' '.join(compiler.flags(cpu, openmp=compiler.openmp))} {cpu.identity}"
 
 
 def _build(text: str, name: str, compiler: Compiler, flags: Sequence[str]) -> bytes:

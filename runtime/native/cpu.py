@@ -18,7 +18,7 @@ _X86 = ("x86_64", "amd64")
 class Cpu:
     """A CPU. machine: its architecture, `x86_64` or `aarch64`. vector_bytes: 16, 32 or 64, as kernels take it.
 
-    model, features: what tells code for this CPU from code for another
+    model, features: what the system tells of it
     """
 
     machine: str
@@ -29,6 +29,11 @@ class Cpu:
     @property
     def is_x86(self) -> bool:
         return self.machine in _X86
+
+    @property
+    def identity(self) -> str:
+        """All that code built for it depends on."""
+        return f"{self.machine} {self.model} {' '.join(sorted(self.features))}"
 
     def __str__(self) -> str:
         return f"{self.machine}, vectors of {self.vector_bytes} bytes"

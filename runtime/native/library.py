@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import os
+import sys
 import tempfile
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from .compiler import build
 from .cpu import core_count
@@ -21,8 +21,6 @@ def get_threads() -> int:
     for each core."""
     if _threads is not None:
         return _threads
-    import sys
-
     torch = sys.modules.get("torch")
     return core_count() if torch is None else torch.get_num_threads()
 
@@ -45,24 +43,23 @@ os.register_at_fork(after_in_child=_after_fork)
 
 
 class Library:
-    """A shared library in this process."""
+    """A shared library in this process.
 
-    def __init__(self, data: bytes) -> None:
-        self._library = load_library(data)
+    run: its function `void name(void *const *buffers, int threads)`, which takes the pointers as bytes
+    """
+
+    def __init__(self, data: bytes, name: str) -> None:
+        library = load_library(data)
+        self.run = library[name]
+        self.run.argtypes = (ctypes.c_char_p, ctypes.c_int)
+        self.run.restype = None
         try:
-            pool = ctypes.c_void_p.in_dll(self._library, "uop_pool")
+            pool = ctypes.c_void_p.in_dll(library, "uop_pool")
         except ValueError:
             self.openmp = True
         else:
             self.openmp = False
             pool.value = ctypes.cast(_pool().uop_pool_run, ctypes.c_void_p).value
-
-    def program(self, name: str) -> Any:
-        """The function `void name(void *const *buffers, int threads)`, which takes the buffers as bytes."""
-        function = self._library[name]
-        function.argtypes = (ctypes.c_char_p, ctypes.c_int)
-        function.restype = None
-        return function
 
     def threads(self) -> int:
         """The most threads that its programs may run on now."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,6 +14,7 @@ from ...dialects.types import ELEMENT_TYPES
 from ...dialects.uop import LaunchOp
 from ...targets.c import Translation, program_name, translate
 from ..artifact.arrays import POISON, Array, fit_inputs
+from ..artifact.artifact import Artifact
 from ..artifact.elements import STORAGE_DTYPES
 from ..artifact.plan import Kernel, Plan, Value
 from ..planning import find_function, plan_of
@@ -36,23 +36,11 @@ class CpuInputError(ValueError):
     """A program is given other tensors than it takes."""
 
 
-@dataclass(frozen=True)
-class CompiledProgram:
-    """A program and the library that runs it. text: the C text that it was built from"""
+def compile_program(module: ModuleOp, name: str = "forward", *, compiler: Compiler | None = None) -> Artifact:
+    """The program of a function whose kernels are in `cpu_kernel` form: its plan, C text and library.
 
-    plan: Plan
-    text: str
-    library: bytes
-
-    def load(self) -> CpuProgram:
-        """Make it ready to run."""
-        return CpuProgram(self.plan, Library(self.library))
-
-
-def compile_program(module: ModuleOp, name: str = "forward", *, compiler: Compiler | None = None) -> CompiledProgram:
-    """The program of a function whose kernels are in `cpu_kernel` form. compiler: by default this machine's
-
-    Raises `PassError` where a kernel is at another level, `CCompileError`, and `CompilerNotFoundError`.
+    compiler: by default this machine's. Raises `PassError` where a kernel is at another level, `CCompileError`, and
+    `CompilerNotFoundError`.
     """
     translation = translate(module)
     plan = _plan(module, name, translation)
@@ -62,12 +50,12 @@ def compile_program(module: ModuleOp, name: str = "forward", *, compiler: Compil
         sources = dict.fromkeys(source for line in error.lines for source in translation.lines[line - 1].sources)
         message = "\n  from ".join([str(error), *sources])
         raise CCompileError(message, error.log, error.source, error.path) from None
-    return CompiledProgram(plan, translation.text, library)
+    return Artifact(plan, {TEXT: translation.text.encode(), LIBRARY: library})
 
 
 def load_program(module: ModuleOp, name: str = "forward", *, compiler: Compiler | None = None) -> CpuProgram:
     """`compile_program`, ready to run."""
-    return compile_program(module, name, compiler=compiler).load()
+    return CpuProgram(compile_program(module, name, compiler=compiler))
 
 
 def load_guarded(module: ModuleOp, name: str = "forward", *, compiler: Compiler | None = None) -> CpuProgram:
@@ -91,7 +79,7 @@ def _plan(module: ModuleOp, name: str, translation: Translation) -> Plan:
             if line.sources != last:
                 last = line.sources
                 runs.append((place + 1, tuple(sources.setdefault(source, len(sources)) for source in last)))
-        kernels[symbol] = Kernel(entry, files={"c": TEXT, "so": LIBRARY}, lines=tuple(runs))
+        kernels[symbol] = Kernel(entry, files={TEXT: TEXT, LIBRARY: LIBRARY}, lines=tuple(runs))
     return plan_of(function, kernels, target=TARGET, arch=host().machine, sources=tuple(sources))
 
 
@@ -114,10 +102,12 @@ class CpuProgram:
     Several threads may call it at once: each run has memory of its own.
     """
 
-    def __init__(self, plan: Plan, library: Library) -> None:
-        self.plan = plan
-        self._library = library
-        self._function = library.program(f"{program_name(plan.function)}_run")
+    def __init__(self, artifact: Artifact) -> None:
+        """Load the library into this process. Raises `OSError` where that was built for another machine."""
+        self.plan = plan = artifact.plan
+        # Where there is nothing to launch there are no files.
+        library = next((artifact.file(kernel, LIBRARY) for kernel in plan.kernels.values()), None)
+        self._library = None if library is None else Library(library, f"{program_name(plan.function)}_run")
         self._made = [
             place for launch in plan.launches for place in launch.outputs if plan.values[place].offset is None
         ]
@@ -223,15 +213,17 @@ class CpuProgram:
 
     def _execute(self, pointers: list[int]) -> None:
         """Run it on what it takes and makes."""
-        size = self.plan.arena_bytes
+        library, size = self._library, self.plan.arena_bytes
+        if library is None:
+            return
         if size == 0:
-            self._function(self._pack(*pointers, 0), self._library.threads())
+            library.run(self._pack(*pointers, 0), library.threads())
             return
         try:
             arena = self._arenas.pop()
         except IndexError:
             arena = aligned_bytes(size)
-        self._function(self._pack(*pointers, arena.ctypes.data), self._library.threads())
+        library.run(self._pack(*pointers, arena.ctypes.data), library.threads())
         self._arenas.append(arena)
 
 

@@ -15,10 +15,12 @@ import torch
 from cpu_modules import Kernel, module_of, parse
 from numpy.typing import NDArray
 
+from uop.runtime.artifact.artifact import Artifact
 from uop.runtime.artifact.elements import STORAGE_DTYPES
 from uop.runtime.native.compiler import Compiler, compiler_at, find_compiler, zig_command
 from uop.runtime.native.library import set_threads
 from uop.runtime.native.program import (
+    TEXT,
     CpuInputError,
     CpuProgram,
     OutOfBoundsError,
@@ -59,7 +61,7 @@ def values_of(element: str) -> Array:
 
 @dataclass(frozen=True)
 class Access:
-    """How lanes are loaded, and stored in the same way somewhere else: in 2 tasks, at places 60 apart.
+    """How lanes are loaded, and stored in the same way somewhere else: in 2 tasks, at places 70 apart.
 
     mask: `one` for a bool, true in task 1; `each` for lanes, false for every third. each: at every third place.
     to: where task 0 stores
@@ -77,11 +79,11 @@ class Access:
     def kernel(self) -> Kernel:
         lanes, memory = self.lanes, f"memref<{SIZE}x{self.element}>"
         type = self.element if lanes == 1 else f"vector<{lanes}x{self.element}>"
-        numbers = {"c0": 0, "c1": 1, "c3": 3, "c60": 60, "to": self.to, "copy": SIZE // 2}
+        numbers = {"c0": 0, "c1": 1, "c3": 3, "c70": 70, "to": self.to, "copy": SIZE // 2}
         lines = [f"%{name} = uop.const {number} : index" for name, number in numbers.items()]
         lines += [
             "%t = cpu_kernel.task_id",
-            "%row = uop.mul %t, %c60 : index",
+            "%row = uop.mul %t, %c70 : index",
             "%row_from = uop.add %row, %c3 : index",
             "%row_to = uop.add %row, %to : index",
             "%row_copy = uop.add %row, %copy : index",
@@ -120,10 +122,10 @@ class Access:
             chosen = lanes < (self.lanes if self.count is None else self.count)
             if self.mask:
                 chosen &= (lanes % 3 != 0) if self.mask == "each" else task == 1
-            steps = 60 * task + lanes * (3 if self.each else 1)
+            steps = 70 * task + lanes * (3 if self.each else 1)
             loaded = np.where(chosen, x[3 + steps], np.zeros(1, x.dtype))
             out[(self.to + steps)[chosen]] = loaded[chosen]
-            out[SIZE // 2 + 60 * task + lanes] = loaded
+            out[SIZE // 2 + 70 * task + lanes] = loaded
         return out
 
 
@@ -403,14 +405,18 @@ def test_programs(name: str):
         assert x.ravel().tolist() == [0, 1, 2, 3, 4, 5]
 
 
+def numbers(program: CpuProgram, x: torch.Tensor) -> Any:
+    return program([x])[0].numpy().tolist()
+
+
 def test_inputs_of_other_layouts_are_copied_and_others_refused():
     program = load_program(program_module("results that nobody planned, a reshape between"))
     x = torch.arange(6, dtype=torch.float32).reshape(3, 2).t()
-    assert program([x])[0].tolist() == [2, 4, 6, 3, 5, 7]
+    assert numbers(program, x) == [2, 4, 6, 3, 5, 7]
     assert program([torch.nn.Parameter(x)])[0].requires_grad is False
     negative = torch.complex(torch.zeros(2, 3), x).conj().imag
     assert negative.is_neg()
-    assert program([negative])[0].tolist() == [2, 0, -2, 1, -1, -3]
+    assert numbers(program, negative) == [2, 0, -2, 1, -1, -3]
     with pytest.raises(CpuInputError, match=r"argument x: f32\[2, 3\] of @forward is given a tensor float32\[6\]"):
         program([x.reshape(6)])
     with pytest.raises(CpuInputError, match=r"is given a tensor float64\[2, 3\]"):
@@ -495,7 +501,8 @@ def test_a_child_process_runs_programs(marks: CpuProgram):
 
 
 def test_a_program_is_data():
-    compiled = compile_program(module_of({}, [Kernel(MARK, "1000xi32", [], tasks=1000)]))
-    assert compiled.plan.kernels["k0"].entry == "k0"
-    assert "void forward(int *r0, char *arena, int threads) {" in compiled.text
-    assert is_complete(compiled.load())
+    artifact = compile_program(module_of({}, [Kernel(MARK, "1000xi32", [], tasks=1000)]))
+    kernel = artifact.plan.kernels["k0"]
+    assert kernel.entry == "k0"
+    assert "void forward(int *r0, char *arena, int threads) {" in artifact.text(kernel, TEXT)
+    assert is_complete(CpuProgram(Artifact.of_files(artifact.as_files())))
