@@ -10,6 +10,7 @@
 // CHECK:      T floor_div(T x, T y)
 // CHECK:      uint2 ldmatrix_x2_trans(const void* from)
 // CHECK:      uint4 ldmatrix_x4(const void* from)
+// CHECK:      float4 ldmatrix_x4_f32(const void* from)
 // CHECK:      float max_nan(float x, float y)
 // CHECK:      float4 mma_m16n8k16_f16(float4 c, uint4 a, uint2 b)
 // CHECK:      float shuffle_xor_f32(float x)
@@ -88,6 +89,8 @@ gpu_kernel.kernel @everything(%out: memref<256xf32>, %x: memref<1024xf32>, %h: m
   gpu_kernel.atomic add %q2, %out[%t] mask %ok : f32 -> memref<256xf32>
   // CHECK-NEXT: const uint4 a = ldmatrix_x4(&sh[t]);
   %a = gpu_kernel.ldmatrix %sh[%t] : memref<1024xf16, "shared"> -> vector<8xf16>
+  // CHECK-NEXT: const float4 words = ldmatrix_x4_f32(&s[t]);
+  %words = gpu_kernel.ldmatrix %s[%t] : memref<128xf32, "shared"> -> vector<4xf32>
   // CHECK-NEXT: const uint2 m = ldmatrix_x2_trans(&sh[t]);
   %m = gpu_kernel.ldmatrix %sh[%t] trans : memref<1024xf16, "shared"> -> vector<4xf16>
   // CHECK-NEXT: const uint2 n = ldmatrix_x2_trans<1024>(&sh[t]);

@@ -65,6 +65,8 @@ gpu_kernel.kernel @f(%out: memref<256xf32>, %x: memref<1024xf32>, %h: memref<102
   gpu_kernel.store %q3, %out[%t] mask %ok : f32 -> memref<256xf32>
   // CHECK-NEXT: %[[A:.*]] = gpu_kernel.ldmatrix %sh[%t] : memref<1024xf16, "shared"> -> vector<8xf16>
   %a = gpu_kernel.ldmatrix %sh[%t] : memref<1024xf16, "shared"> -> vector<8xf16>
+  // CHECK-NEXT: gpu_kernel.ldmatrix %s[%t] offset 4 : memref<128xf32, "shared"> -> vector<4xf32>
+  %words = gpu_kernel.ldmatrix %s[%t] offset 4 : memref<128xf32, "shared"> -> vector<4xf32>
   // CHECK-NEXT: %[[B:.*]] = gpu_kernel.ldmatrix %sh[%t] trans : memref<1024xf16, "shared"> -> vector<4xf16>
   %m = gpu_kernel.ldmatrix %sh[%t] trans : memref<1024xf16, "shared"> -> vector<4xf16>
   // CHECK-NEXT: %{{.*}} = gpu_kernel.ldmatrix %sh[%t] offset 512 trans : memref<1024xf16, "shared"> -> vector<4xf16>

@@ -548,3 +548,23 @@ uop.kernel @convolution(%out: memref<2x64x56x56xf32>, %x: memref<2x64x58x58xf16>
     }
   }
 }
+
+// -----
+
+// Operands cut to TF32: what lies along k is swizzled for ldmatrix, what lies across it is padded.
+// CHECK: uop.kernel @product_tf32({{.*}}) schedule #tile.schedule<i = 8 block * 2 warp * 2 register * 16 mma, j = 8 block * 2 warp * 4 register * 8 mma, k = 32 loop * 2 unroll * 8 mma, stage = [%a buffers 2 async swizzle 4, %b buffers 2 async pad 8]> {
+uop.kernel @product_tf32(%out: memref<512x512xf32>, %a: memref<512x512xf32>, %b: memref<512x512xf32>) {
+  loop.for %i (i = 512 parallel) {
+    loop.for %j (j = 512 parallel) {
+      %0 = loop.reduce %k (k = 512) add : f32 {
+        %1 = uop.load %a[%i, %k] : memref<512x512xf32>
+        %2 = uop.to_tf32 %1 : f32
+        %3 = uop.load %b[%k, %j] : memref<512x512xf32>
+        %4 = uop.to_tf32 %3 : f32
+        %5 = uop.mul %2, %4 : f32
+        loop.yield %5 : f32
+      }
+      uop.store %0, %out[%i, %j] : memref<512x512xf32>
+    }
+  }
+}

@@ -214,3 +214,33 @@ uop.kernel @windows(%out: memref<16x8xf32>, %x: memref<32x10xf16>, %w: memref<16
     }
   }
 }
+
+// -----
+
+// The instruction cuts f32 to TF32 by itself. A lane holds one element of each row of 16 bytes; matrices of 32 bits are not
+// transposed, so those of B, whose rows lie across k, are read element by element.
+// CHECK-LABEL: uop.kernel @tf32
+// CHECK:         %rk = tile.axis k = 2 register : vector<1x1x2x1x1xindex>
+// CHECK:         %rk_1 = tile.axis k = 2 register : vector<1x1x2x1xindex>
+// CHECK-NOT:     tile.axis k
+// CHECK:         %[[A:.*]] = tile.read %a_s[%{{.*}}, %{{.*}}] ldmatrix : {{.*}}(vector<2x1x1x2x1xindex>, vector<1x1x2x1x1xindex>) -> vector<2x1x2x2x1xf32>
+// CHECK:         %[[B:.*]] = tile.read %b_s[%{{.*}}, %{{.*}}] : {{.*}}(vector<1x1x2x1xindex>, vector<1x4x1x1xindex>) -> vector<1x4x2x1xf32>
+// CHECK-NEXT:    tile.mma m16n8k8 %{{.*}}, %[[A]], %[[B]] : vector<2x4x2x2xf32>, vector<2x1x2x2x1xf32>, vector<1x4x2x1xf32>
+// CHECK-NOT:     to_tf32
+uop.kernel @tf32(%out: memref<512x512xf32>, %a: memref<512x512xf32>, %b: memref<512x512xf32>)
+    schedule #tile.schedule<i = 8 block * 2 warp * 2 register * 16 mma, j = 8 block * 2 warp * 4 register * 8 mma,
+                            k = 32 loop * 2 loop * 8 mma, stage = [%a buffers 2 async swizzle 4, %b buffers 2 async pad 8]> {
+  loop.for %i (i = 512 parallel) {
+    loop.for %j (j = 512 parallel) {
+      %0 = loop.reduce %k (k = 512) add : f32 {
+        %1 = uop.load %a[%i, %k] : memref<512x512xf32>
+        %2 = uop.to_tf32 %1 : f32
+        %3 = uop.load %b[%k, %j] : memref<512x512xf32>
+        %4 = uop.to_tf32 %3 : f32
+        %5 = uop.mul %2, %4 : f32
+        loop.yield %5 : f32
+      }
+      uop.store %0, %out[%i, %j] : memref<512x512xf32>
+    }
+  }
+}
