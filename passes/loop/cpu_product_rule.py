@@ -16,8 +16,11 @@ WIDE_LANES = 16
 PACKED_ROWS = 32
 """Rows from which on packing pays: each element of a panel is then read several times."""
 
-PANEL_BYTES = 512 * 1024
-"""What a panel may take, and what an operand takes that stays in the second cache as it is."""
+MOST_PANEL_BYTES = 896 * 1024
+"""What a panel may take: most of the second cache of a core, and of what a task has for arrays."""
+
+CACHE_BYTES = 512 * 1024
+"""What an operand may take that stays in the second cache as it is."""
 
 PAGE_BYTES = 4096
 """Rows that are so far apart, or a multiple of it, lie in the same few sets of a cache, and each in a page of its own
@@ -62,6 +65,10 @@ def _broadcast(shape: KernelShape, row: str, column: str, reduced: str, lanes: i
     rows = _rows(max(1, shape.extents[row]), 8 if is_wide else 6)
     most = (24 if is_wide else 12) // rows
     vectors = min(ceil_div(width, lanes), max(2, min(8, power_of_two_above(most + 1) // 2)))
+    panel = _panel(shape, row, column, reduced)
+    if panel is not None and not _runs_along(panel, column):
+        while vectors > 1 and _panel_bytes(shape, panel, reduced, vectors * lanes) > MOST_PANEL_BYTES:
+            vectors, rows = vectors // 2, _rows(max(1, shape.extents[row]), 2 * rows)
     columns = ceil_div(width, vectors * lanes)
     steps = ceil_div(max(1, shape.extents[row]), rows)
     others = prod(max(1, shape.extents[axis]) for axis in shape.parallel if axis not in (row, column))
@@ -76,20 +83,29 @@ def _broadcast(shape: KernelShape, row: str, column: str, reduced: str, lanes: i
     return Choice(schedule_of(shape, axes, stage), reason)
 
 
-def _packed(shape: KernelShape, row: str, column: str, reduced: str, width: int) -> tuple[Staging, ...]:
-    """The operand with the columns, if its panels are read often enough and lie badly: elsewhere than along the
-    columns, with rows that share a few sets of the cache, or with more of them than it holds."""
+def _panel(shape: KernelShape, row: str, column: str, reduced: str) -> Access | None:
+    """The operand with the columns, if there is one and its rows are read often enough to be packed."""
     panels = [access for access in shape.loads if {column, reduced} <= access.axes and row not in access.axes]
     if len(panels) != 1 or shape.extents[row] < PACKED_ROWS or not panels[0].is_linear:
-        return ()
-    (panel,) = panels
-    if shape.extents[reduced] * width * panel.element_bytes > PANEL_BYTES:
+        return None
+    return panels[0]
+
+
+def _panel_bytes(shape: KernelShape, panel: Access, reduced: str, width: int) -> int:
+    return shape.extents[reduced] * width * panel.element_bytes
+
+
+def _packed(shape: KernelShape, row: str, column: str, reduced: str, width: int) -> tuple[Staging, ...]:
+    """The operand with the columns, if its panels lie badly: elsewhere than along the columns, with rows that share a
+    few sets of the cache, or with more of them than it holds."""
+    panel = _panel(shape, row, column, reduced)
+    if panel is None or _panel_bytes(shape, panel, reduced, width) > MOST_PANEL_BYTES:
         return ()
     if not _runs_along(panel, column):
         along = [place for place, index in enumerate(panel.indices) if index and column in index]
         return (Staging(panel.buffer, along=along[0]),) if len(along) == 1 else ()
     row_bytes = shape_of(panel.op.buffer.type)[-1] * panel.element_bytes
-    if row_bytes % PAGE_BYTES == 0 or row_bytes * shape.extents[reduced] > PANEL_BYTES:
+    if row_bytes % PAGE_BYTES == 0 or row_bytes * shape.extents[reduced] > CACHE_BYTES:
         return (Staging(panel.buffer),)
     return ()
 

@@ -13,8 +13,8 @@ from ...rewriting.diagnostics import emit_remark
 from .accesses import kernels_of
 from .tile_stage import stage_kernel
 
-TASK_BYTES = 512 * 1024
-"""What a task packs, at most: half of the second cache of a core."""
+TASK_BYTES = 896 * 1024
+"""What a task packs, at most: most of what it has for arrays, and of the second cache of a core."""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from ....dialects.cpu_kernel import LoadOp, StoreOp
 from ....dialects.tile import ReadOp, WriteOp
-from ....dialects.types import element_of, index, is_memref, shape_of
+from ....dialects.types import byte_count, element_of, index, is_memref, shape_of
 from ....rewriting.linear import LinearForm
 from ..lower.accesses import flat_index
 from ..lower.values import Value
@@ -18,6 +18,9 @@ from .lowering import CPULowering, Place
 from .masks import Mask, lanewise, mask_at
 from .transposes import columns_of, rows_of
 from .vector_scope import VectorScope, lanes_of
+
+STREAMED_BYTES = 64 << 20
+"""Outputs of so many bytes leave no cache that holds them: they go past all of them, and need not be read first."""
 
 
 def lower_read(lowering: CPULowering, scope: VectorScope, op: ReadOp) -> None:
@@ -192,7 +195,8 @@ def store(
         scope.insert(StoreOp.of(value, buffer, lowering.indices.value(scope, address), mask.condition))
     elif _is_run(lowering, address):
         begin = lowering.indices.value(scope, address - lowering.lane)
-        scope.insert(StoreOp.of(value, buffer, begin, mask.condition, mask.count))
+        is_streamed = mask.condition is None and mask.count is None and byte_count(buffer.type) >= STREAMED_BYTES
+        scope.insert(StoreOp.of(value, buffer, begin, mask.condition, mask.count, is_streamed))
     else:
         each = scope.fit(lowering.indices.value(scope, address), lowering.lanes)
         scope.insert(StoreOp.of(value, buffer, each, lanewise(lowering, scope, mask)))
