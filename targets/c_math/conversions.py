@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-_FROM_BF16 = "<f32> $f32_from(T x) { return (<f32>)(__builtin_convertvector(x, <ui32>) << 16); }"
+_FROM_BF16 = "<f32> $f32_from(T x) { return (<f32>)($ui32_from(x) << 16); }"
 
 _TO_BF16 = """\
 <bf16> $bf16_from(T x) {
   U bits = (U)x, nan = (U)(x != x);
   U rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
-  return __builtin_convertvector((rounded & ~nan) | (nan & 0x7fc0), <bf16>);
+  return (<bf16>)$ui16_from:ui32((rounded & ~nan) | (nan & 0x7fc0));
 }"""
 
 # Bits moved into place are those of x / 2¹¹², subnormal or not.
 _FROM_F16 = """\
-  <ui32> wide = __builtin_convertvector(x, <ui32>);
+  <ui32> wide = $ui32_from(x);
   <ui32> bits = (<ui32>)((<f32>)((wide & 0x7fff) << 13) * 0x1p+112f);
   bits |= (<ui32>)((wide & 0x7c00) == 0x7c00) & 0x7f800000;
   return (<f32>)(bits | ((wide & 0x8000) << 16));"""
@@ -32,7 +32,7 @@ _TO_F16 = """\
   U small = (U)(magnitude < 0x38800000), great = (U)(magnitude >= 0x47800000), nan = (U)(magnitude > 0x7f800000);
   U half = (subnormal & small) | (normal & ~small);
   half = (half & ~great) | ((0x7c00 | (nan & 0x200)) & great);
-  return __builtin_convertvector(half | ((bits >> 16) & 0x8000), <f16>);"""
+  return (<f16>)$ui16_from:ui32(half | ((bits >> 16) & 0x8000));"""
 
 
 def _from_f16(lanes: int) -> str:

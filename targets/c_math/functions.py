@@ -9,6 +9,7 @@ from functools import cache
 
 from .. import c_types
 from . import conversions, float32, libm
+from .operators import resized
 from .text import Spelling, Use, spell
 
 # Numbers: the same text for scalars and vectors.
@@ -120,6 +121,9 @@ def _source(op: str, element: str, lanes: int) -> str:
         return f"{_INLINE}{result} ${op}(T x) {{ return ${op}@4((T@4){{x}})[0]; }}"
     if (primitive := _PRIMITIVES.get(op)) is not None:
         return _INLINE + primitive(element, lanes)
+    if op.endswith("_from"):
+        target = op.removesuffix("_from")
+        return f"{_INLINE}<{target}> ${op}(T x) {{ return (<{target}>){{{_lanes(lanes)}}}; }}"
     if op.startswith("bits_to_"):
         target = op.removeprefix("bits_to_")
         return f"{_INLINE}<{target}> ${op}(T x) {{ return (union {{ T from; <{target}> to; }}){{x}}.to; }}"
@@ -147,6 +151,10 @@ def _integer(op: str, element: str, lanes: int) -> str:
     return _INLINE + (text or INTEGERS.get(op) or NUMBERS[op])
 
 
+def _lanes(count: int) -> str:
+    return ", ".join(f"x[{lane}]" for lane in range(count))
+
+
 def _splat(element: str, lanes: int) -> str:
     if lanes == 1:
         return "T $splat(E x) { return x; }"
@@ -163,18 +171,14 @@ def _select(element: str, lanes: int) -> str:
 
 def _comparison(element: str, lanes: int) -> str:
     """A bool as what a comparison gives."""
-    return f"C $comparison(M c) {{ return {_same_lanes('c', 'C', element, lanes)}; }}"
+    mask, integer = (c_types.integer_type(name, lanes) for name in ("i1", element))
+    return f"C $comparison(M c) {{ return {'c' if lanes == 1 else resized('c', mask, integer)}; }}"
 
 
 def _mask(element: str, lanes: int) -> str:
     """What a comparison gives as a bool."""
-    return f"M $mask(C c) {{ return {_same_lanes('c', 'M', element, lanes)}; }}"
-
-
-def _same_lanes(value: str, type: str, element: str, lanes: int) -> str:
-    if lanes == 1 or c_types.lane_bytes(element, lanes) == c_types.lane_bytes("i1", lanes):
-        return value
-    return f"__builtin_convertvector({value}, {type})"
+    mask, integer = (c_types.integer_type(name, lanes) for name in ("i1", element))
+    return f"M $mask(C c) {{ return {'c' if lanes == 1 else resized('c', integer, mask)}; }}"
 
 
 def _any(element: str, lanes: int) -> str:

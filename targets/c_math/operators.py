@@ -26,14 +26,9 @@ def operator(op: str, element: str, lanes: int) -> str | None:
 
 def _mask(comparison: str, element: str, lanes: int) -> str:
     """A comparison of vectors gives integers as wide as what it compares."""
-    return comparison if lanes == 1 else _resized(comparison, "M", element, "i1", lanes)
-
-
-def _resized(integers: str, type: str, element: str, target: str, lanes: int) -> str:
-    """Vectors of integers as wide as `element`, as vectors as wide as `target`, called `type`."""
-    if c_types.lane_bytes(element, lanes) == c_types.lane_bytes(target, lanes):
-        return f"({type})({integers})"
-    return f"__builtin_convertvector({integers}, {type})"
+    if lanes == 1:
+        return comparison
+    return resized(f"(C)({comparison})", c_types.integer_type(element, lanes), c_types.integer_type("i1", lanes))
 
 
 def _bool(op: str, lanes: int) -> str | None:
@@ -84,14 +79,27 @@ def _integer(op: str, element: str) -> str | None:
 def conversion(source: str, target: str, lanes: int) -> str:
     """Between types that C has; the text's type is `source`.
 
-    Floats become integers of fewer than 32 bits by way of `int`, so that the same instructions make vectors of them.
+    Between floats and integers of fewer than 32 bits by way of i32, for which machines have instructions.
     """
     if lanes == 1:
         return "{0} != 0" if target == "i1" else f"(<{target}>){{0}}"
     if target == "i1":
         return _mask("{0} != 0", source, lanes)
+    text = "{0}"
     if source == "i1":
-        return f"__builtin_convertvector(-{{0}}, <{target}>)"
-    if source in ("f32", "f64") and c_types.element_bytes(target) < 4:
-        return f"__builtin_convertvector(__builtin_convertvector({{0}}, <i32>), <{target}>)"
-    return f"__builtin_convertvector({{0}}, <{target}>)"
+        text, source = "-{0}", c_types.integer_type("i1", lanes)
+    narrow = {source, target} - {"f32", "f64"}
+    if len(narrow) == 1 and c_types.element_bytes(*narrow) < 4:
+        text, source = resized(text, source, "i32"), "i32"
+    return resized(text, source, target)
+
+
+def resized(text: str, source: str, target: str) -> str:
+    """Vectors of one element type as vectors of another. GCC 12 makes of `__builtin_convertvector` two halves where the
+    widths are in the ratio of two; of a list of the lanes, one instruction."""
+    if source == target:
+        return text
+    ratio = c_types.element_bytes(source) / c_types.element_bytes(target)
+    if ratio in (0.5, 2):
+        return f"${target}_from:{source}({text})"
+    return f"__builtin_convertvector({text}, <{target}>)"

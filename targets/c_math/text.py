@@ -2,7 +2,8 @@
 
 In a text `T` is the type of a value and `E` that of a lane, `I` and `U` are the signed and unsigned integers as wide,
 `C` is what a comparison gives (`I`; `int` of scalars), `M` a bool or mask, `BITS` the width of a lane, and `<f32>` so
-many lanes of f32. `$f` is the function f for that type. `@4` behind any of them says of how many lanes.
+many lanes of f32. `$f` is the function f for that type, `$f:i32` that of i32. `@4` behind any of them says of how many
+lanes.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ def spell(text: str, element: str, lanes: int) -> Spelling:
         token, _, count = match[0].partition("@")
         width = int(count) if count else lanes
         if token[0] == "$":
-            use = (token[1:], element, width)
+            op, _, taken = token[1:].partition(":")
+            use = (op, taken or element, width)
             uses[use] = None
             return function_name(*use)
         match token:
@@ -67,4 +69,4 @@ def spell(text: str, element: str, lanes: int) -> Spelling:
     return Spelling(_TOKEN.sub(replace, text), tuple(uses), tuple(vectors))
 
 
-_TOKEN = re.compile(r"(?:\b(?:T|E|I|U|C|M|BITS)\b|\$\w+|<[a-z]+\d*>)(?:@\d+)?")
+_TOKEN = re.compile(r"(?:\b(?:T|E|I|U|C|M|BITS)\b|\$\w+(?::\w+)?|<[a-z]+\d*>)(?:@\d+)?")
