@@ -57,6 +57,10 @@ class Context(Protocol):
 
     def synchronize(self) -> None: ...
 
+    def detach(self) -> None:
+        """Give it back; it is of no use any more."""
+        ...
+
 
 class Device(Protocol):
     """A GPU."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import threading
 from collections.abc import Generator
@@ -78,6 +79,10 @@ class Gpu:
                 self._streams[theirs] = self.driver.Stream(NON_BLOCKING)
             return self._streams[theirs]
 
+    def close(self) -> None:
+        """Give the context back."""
+        self._context.detach()
+
     def load(self, image: bytes, entry: str) -> Function:
         """The function of that name, from an image. The context must be current. Raises `LaunchError`."""
         if self.torch.is_capturing():
@@ -117,6 +122,13 @@ class Gpus:
                 self._opened[index] = Gpu(self.driver, self.torch, index)
             return self._opened[index]
 
+    def close(self) -> None:
+        """Give all contexts back."""
+        with self._lock:
+            for gpu in self._opened.values():
+                gpu.close()
+            self._opened.clear()
+
 
 def is_blocking() -> bool:
     """Whether the user asks for each launch to be waited for."""
@@ -132,4 +144,7 @@ def all_gpus() -> Gpus:
             "PyTorch sees no GPU: is it built for CUDA (torch.version.cuda), and is there one that CUDA_VISIBLE_DEVICES"
             " does not hide? Without one, choose another device"
         )
-    return Gpus(load_driver(), torch)
+    gpus = Gpus(load_driver(), torch)
+    # What pycuda itself does with a primary context that is left over at the end fails, and it says so.
+    atexit.register(gpus.close)
+    return gpus

@@ -287,9 +287,11 @@ class StandInContext:
     def __init__(self, driver: StandInDriver, device: int) -> None:
         self.driver = driver
         self.device = device
+        self.is_valid = True
 
     def push(self) -> None:
         self.driver.machine.call("push", self.device)
+        require(self.is_valid, "the context was given back")
         self.driver.contexts.append(self)
 
     def pop(self) -> None:
@@ -301,6 +303,12 @@ class StandInContext:
         require(self.driver.contexts[-1:] == [self], "the context is not current")
         require(self.driver.machine.capturing is None, "synchronize while a graph is recorded")
         self.driver.machine.call("synchronize")
+
+    def detach(self) -> None:
+        self.driver.machine.call("detach", self.device)
+        require(self.is_valid, "the context was given back")
+        require(self not in self.driver.contexts, "the context is current")
+        self.is_valid = False
 
 
 class StandInFunction:

@@ -406,6 +406,21 @@ def test_a_kernel_whose_blocks_take_too_much() -> None:
         program([x()])
 
 
+def test_contexts_are_given_back_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    stand_in = StandIn()
+    at_exit: list[Callable[[], object]] = []
+    monkeypatch.setattr(gpus_module, "PyTorch", lambda: stand_in.torch)
+    monkeypatch.setattr(gpus_module, "load_driver", lambda: stand_in.driver)
+    monkeypatch.setattr(gpus_module.atexit, "register", at_exit.append)
+    gpus_module.all_gpus.cache_clear()
+    gpus = gpus_module.all_gpus()
+    gpus_module.all_gpus.cache_clear()
+    gpus.open(0)
+    (close,) = at_exit
+    close()
+    assert stand_in.calls[-2:] == ["retain_primary_context", "detach"]
+
+
 def test_no_context() -> None:
     stand_in = StandIn()
     stand_in.machine.failures["retain_primary_context"] = LogicError(
