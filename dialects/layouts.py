@@ -24,8 +24,9 @@ class SwizzleAttr(MemRefLayoutAttr, ParametrizedAttribute):
     """`#tile.swizzle<unit 4, chunks 8>`: rows of `chunks` units of `unit` elements, the units of a row permuted by
     exclusive or.
 
-    Unit `c` of row `r` lies at place `c xor ((r ÷ max(1, 8 ÷ chunks)) mod min(chunks, 8))`. With 16-byte units, eight
-    consecutive rows of one logical unit then lie in eight different groups of banks. `chunks` is a power of two.
+    Unit `c` of row `r` lies at place `c xor ((r ÷ max(1, 8 ÷ p)) mod min(p, 8))`, where p is the greatest power of two
+    that divides `chunks`. With 16-byte units, eight consecutive rows of one logical unit then lie in eight different
+    groups of banks, and so do eight units behind each other.
     """
 
     name = "tile.swizzle"
@@ -37,17 +38,22 @@ class SwizzleAttr(MemRefLayoutAttr, ParametrizedAttribute):
         super().__init__(IntAttr(unit), IntAttr(chunks))
 
     def verify(self) -> None:
-        chunks = self.chunks.data
-        if self.unit.data < 1 or chunks < 1 or chunks & (chunks - 1):
-            raise VerifyException("a swizzle has units of at least 1 element and a power of two of them in a row")
+        if self.unit.data < 1 or self.chunks.data < 1:
+            raise VerifyException("a swizzle has units of at least 1 element, and at least one of them in a row")
+
+    @property
+    def rows(self) -> tuple[int, int]:
+        """How many rows follow each other with one permutation, and how many permutations there are."""
+        power = self.chunks.data & -self.chunks.data
+        return max(1, 8 // power), min(power, 8)
 
     def get_affine_map(self) -> AffineMap:
         raise NotImplementedError("a swizzle permutes by exclusive or: it is no affine map")
 
     def column(self, row: int, column: int) -> int:
         """The place in its row of the element at (row, column)."""
-        unit, chunks = self.unit.data, self.chunks.data
-        chunk = column // unit ^ (row // max(1, 8 // chunks)) % min(chunks, 8)
+        unit, repeat, period = self.unit.data, *self.rows
+        chunk = column // unit ^ row // repeat % period
         return chunk * unit + column % unit
 
     @classmethod
@@ -86,15 +92,14 @@ def slab_type(
     """A shared slab whose rows are `pad` elements longer than they need be, or whose units of `swizzle` elements are
     permuted in each row. Rows go along one dimension, by itself the last.
 
-    Raises `ValueError` when it does not have that dimension, or when the rows are no power of two of units.
+    Raises `ValueError` when it does not have that dimension, or when the rows are no whole number of units.
     """
     if along is not None and along >= len(shape):
         raise ValueError(f"a slab of {len(shape)} dimensions has no dimension {along}")
     if along in (None, len(shape) - 1) and swizzle and shape:
-        chunks = shape[-1] // swizzle
-        if chunks * swizzle != shape[-1] or chunks & (chunks - 1):
-            raise ValueError(f"rows of {shape[-1]} elements are no power of two of units of {swizzle}")
-        return MemRefType(element, shape, SwizzleAttr(swizzle, chunks), SHARED)
+        if not shape[-1] or shape[-1] % swizzle:
+            raise ValueError(f"rows of {shape[-1]} elements are no whole number of units of {swizzle}")
+        return MemRefType(element, shape, SwizzleAttr(swizzle, shape[-1] // swizzle), SHARED)
     if along is None:
         along = len(shape) - 1
     if len(shape) < 2 or not (pad or along < len(shape) - 1):

@@ -41,19 +41,21 @@ def _swizzled_index(
     What only loops change is applied last, to an index that is computed once for a thread: where chunk = x + y has no
     carries, (x + y) xor bits is (x xor bits) xor y, and so is the sum with the row's start.
     """
-    unit, chunks = swizzle.unit.data, swizzle.chunks.data
+    unit, (repeat, period) = swizzle.unit.data, swizzle.rows
     row_length = type.get_shape()[-1]
     row_start, row = ZERO, ZERO
     for coordinate, stride in zip(place[:-1], strides_of(type), strict=False):
         row_start += coordinate * stride
         row += coordinate * (stride // row_length)
-    bits = indices.remainder(scope, indices.quotient(scope, row, max(1, 8 // chunks)), min(chunks, 8))
+    if period == 1:
+        return row_start + place[-1]
+    bits = indices.remainder(scope, indices.quotient(scope, row, repeat), period)
     chunk, rest = indices.quotient(scope, place[-1], unit), indices.remainder(scope, place[-1], unit)
     steady, moving = indices.split_by_loops(chunk)
     if not _adds_without_carries(indices, steady, moving):
         steady, moving = chunk, ZERO
     permuted = scope.alu("xor", indices.value(scope, steady), indices.value(scope, bits))
-    start = indices.leaf(permuted, Interval.of_extent(chunks)) * unit
+    start = indices.leaf(permuted, Interval.of_extent(swizzle.chunks.data)) * unit
     if not moving.terms and not moving.constant:
         return row_start + start + rest
     own_row, other_row = indices.split_by_loops(row_start)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 
 from xdsl.ir import SSAValue
 
@@ -12,7 +13,9 @@ from ....dialects.axes import AxisKind
 from ....dialects.tile import AxisOp
 from ....dialects.types import shape_of
 from ....rewriting.linear import LinearForm
-from .indices import is_multiple
+from .indices import Indices, is_multiple
+from .scopes import Scope
+from .values import Place
 
 ROWS = 16
 """Rows of an accumulator. Lane l ÷ 4 holds two of them, 8 apart."""
@@ -23,31 +26,37 @@ COLUMNS = 8
 
 @dataclass(frozen=True)
 class Columns:
-    """The axes along a row of the buffer, in which `count` accumulators lie side by side, a register dimension's.
+    """The axes along a row of the buffer, in which `count` accumulators lie side by side.
 
-    By itself 8 · register + 2 · lane + pair; where the product was transposed 16 · register + 8 · half + lane.
+    An accumulator's columns are 2 · lane + pair; where the product was transposed 8 · half + lane.
 
-    dimension: that of the registers; −1 where a single transposed accumulator has none.
-    rank: dimensions of the tile, of which the last two are the halves of 8 rows and the pairs of neighbours.
+    dimensions: register dimensions whose places are accumulators side by side, and their extents; the last is the
+    innermost. rank: dimensions of the tile, of which the last two are the halves of 8 rows and the pairs of neighbours.
     """
 
-    dimension: int
+    dimensions: tuple[tuple[int, int], ...]
     rank: int
-    count: int
     transposed: bool
 
     @staticmethod
-    def of(index: LinearForm, shape: Sequence[int]) -> Columns | None:
-        """The columns that the last index of a buffer counts; None where those are of no accumulators, or too few."""
+    def of(place: LinearForm, shape: Sequence[int]) -> Columns | None:
+        """The columns that a place in a flat buffer counts; None where those are of no accumulators, or too few."""
         rank = len(shape)
-        units = {_dimension(leaf): coefficient for leaf, coefficient in index.terms.items()}
-        transposed = units.get(rank - 2) == ROW_LANES
-        wanted = ROWS if transposed else COLUMNS
-        dimension = next((d for d, unit in units.items() if unit == wanted and 0 <= d < rank - 2), -1)
-        count = shape[dimension] if dimension >= 0 else 1
-        if count & (count - 1) or count < (1 if transposed else 2):
+        dimension_of = {c: dimension for leaf, c in place.terms.items() if (dimension := _dimension(leaf)) >= 0}
+        transposed = dimension_of.get(ROW_LANES) == rank - 2
+        dimensions: list[tuple[int, int]] = []
+        length = ROWS if transposed else COLUMNS
+        while 0 <= (dimension := dimension_of.get(length, -1)) < rank - 2:
+            dimensions.insert(0, (dimension, shape[dimension]))
+            length *= shape[dimension]
+        columns = Columns(tuple(dimensions), rank, transposed)
+        if transposed and columns.count & (columns.count - 1):
             return None
-        return Columns(dimension, rank, count, transposed)
+        return None if not transposed and columns.count < 2 else columns
+
+    @property
+    def count(self) -> int:
+        return prod(extent for _, extent in self.dimensions)
 
     @property
     def length(self) -> int:
@@ -58,12 +67,29 @@ class Columns:
     def elements(self) -> int:
         return ROWS * COLUMNS * self.count
 
+    def number(self, place: Place) -> LinearForm:
+        """The number of the accumulator at a place of the tile."""
+        number = LinearForm({})
+        for dimension, extent in self.dimensions:
+            number = number * extent + place[dimension]
+        return number
+
+    def at(self, indices: Indices, scope: Scope, outer: Place, number: LinearForm) -> list[LinearForm]:
+        """The place of the tile of an accumulator of this number among those at `outer`."""
+        place = list(outer)
+        for position, (dimension, extent) in reversed(list(enumerate(self.dimensions))):
+            place[dimension] = indices.remainder(scope, number, extent) if position else number
+            number = indices.quotient(scope, number, extent)
+        return place
+
     def coefficient(self, form: LinearForm, run: int) -> int | None:
-        """How often a form counts columns, 0 or 1, if all the rest of it are multiples of a run then; else None."""
-        found = dict.fromkeys(self._units().values(), 0)
+        """How often a form counts the columns of a run in an accumulator, 0 or 1, if all the rest of it are multiples
+        of a run then; else None."""
+        units = {(True, ROW_LANES): 1} if self.transposed else {(True, COLUMN_LANES): 2, (False, self.rank - 1): 1}
+        found = dict.fromkeys(units.values(), 0)
         rest = LinearForm({}, form.constant)
         for leaf, coefficient in form.terms.items():
-            unit = self._units().get(_axis(leaf))
+            unit = units.get(_axis(leaf))
             if unit is None:
                 rest += LinearForm({leaf: coefficient})
             elif coefficient % unit:
@@ -74,13 +100,6 @@ class Columns:
         if counts == {0}:
             return 0
         return 1 if counts == {1} and is_multiple(rest, run) else None
-
-    def _units(self) -> dict[tuple[bool, int], int]:
-        """Axis → how many columns are from one place of it to the next."""
-        if self.transposed:
-            units = {(False, self.rank - 2): ROW_LANES, (True, ROW_LANES): 1}
-            return units | ({(False, self.dimension): ROWS} if self.dimension >= 0 else {})
-        return {(False, self.dimension): COLUMNS, (True, COLUMN_LANES): 2, (False, self.rank - 1): 1}
 
 
 def _axis(leaf: SSAValue) -> tuple[bool, int]:

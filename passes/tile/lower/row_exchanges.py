@@ -57,9 +57,9 @@ class RowExchange(ABC):
         return columns.elements
 
     @property
-    def steps(self) -> int:
-        """How often a lane takes elements."""
-        return self.columns.elements // (WARP * self.run)
+    def takes(self) -> int:
+        """How often a lane of the warp takes elements."""
+        return self.columns.elements // self.run
 
     @abstractmethod
     def put(self, scope: Scope, outer: Place, extents: Sequence[int]) -> None:
@@ -88,7 +88,7 @@ class Pairs(RowExchange):
         row, column = (digit.position for digit in self.lowering.grid.digits[-2:])
         with self.lowering.values.nest(scope, extents, 2) as (inner, own):
             place = [a + b for a, b in zip(outer, own, strict=True)]
-            at = (place[-2] * ROW_LANES + row, place[self.columns.dimension] * COLUMNS + column * 2)
+            at = (place[-2] * ROW_LANES + row, self.columns.number(place) * COLUMNS + column * 2)
             self._move_in(inner, place, 2, self._index(inner, at))
 
     def take(self, scope: Scope, outer: Place, number: LinearForm) -> None:
@@ -97,8 +97,8 @@ class Pairs(RowExchange):
         row = indices.quotient(scope, number, columns.count)
         run = indices.remainder(scope, number, columns.count)
         value = self._taken(scope, self._index(scope, (row, run * COLUMNS)) + self.base)
-        place = list(outer)
-        place[columns.dimension], place[-2] = run, indices.quotient(scope, row, ROW_LANES)
+        place = columns.at(indices, scope, outer, run)
+        place[-2] = indices.quotient(scope, row, ROW_LANES)
         lanes = {ROW_LANES: indices.remainder(scope, row, ROW_LANES), COLUMN_LANES: ZERO}
         self.store(scope, value, place, lanes)
 
@@ -116,15 +116,15 @@ class Units(RowExchange):
     """
 
     @property
-    def steps(self) -> int:
-        return self.columns.count // 2  # of two runs each
+    def takes(self) -> int:
+        return self.columns.elements // (2 * self.run)  # two runs each
 
     def put(self, scope: Scope, outer: Place, extents: Sequence[int]) -> None:
         indices, steps = self.lowering.indices, [*(1 for _ in extents[:-2]), *extents[-2:]]
         lane = indices.remainder(self.lowering.root, self.lowering.grid.thread, WARP)
         with self.lowering.values.steps(scope, extents, steps) as (inner, own):
             place = [a + b for a, b in zip(outer, own, strict=True)]
-            accumulator = place[self.columns.dimension]
+            accumulator = self.columns.number(place)
             fixed = indices.value(inner, indices.pinned(lane * UNIT))
             bits = indices.value(inner, self._bits(inner, accumulator) * UNIT)
             unit = indices.leaf(inner.alu("xor", fixed, bits), Interval.of_extent(WARP * UNIT))
@@ -151,8 +151,8 @@ class Units(RowExchange):
                 pair = LoadOp.of(units, [indices.constant(neighbour * UNIT + side * 2)], None, moved_type(element, 2))
                 place = indices.constant(side * UNIT + neighbour * 2)
                 scope.insert(StoreOp.of(scope.insert(pair).result, rows, [place]))
-        place, lanes = list(outer), {ROW_LANES: row, COLUMN_LANES: half * 2}
-        place[self.columns.dimension] = accumulator
+        place = self.columns.at(indices, scope, outer, accumulator)
+        lanes = {ROW_LANES: row, COLUMN_LANES: half * 2}
         with values.nest(scope, (2,)) as (inner, (side,)):
             place[-2] = side
             value = LoadOp.of(rows, [indices.value(inner, side * UNIT)], None, moved_type(element, UNIT))
@@ -187,9 +187,7 @@ class Columnwise(RowExchange):
         lane_column, lane_row = (digit.position for digit in self.lowering.grid.digits[-2:])
         with self.lowering.values.nest(scope, extents) as (inner, own):
             place = [a + b for a, b in zip(outer, own, strict=True)]
-            column = place[-2] * ROW_LANES + lane_column
-            if columns.dimension >= 0:
-                column += place[columns.dimension] * ROWS
+            column = place[-2] * ROW_LANES + lane_column + columns.number(place) * ROWS
             self._move_in(inner, place, 1, (place[-1] + lane_row * 2) * stride + column)
 
     def take(self, scope: Scope, outer: Place, number: LinearForm) -> None:
@@ -202,11 +200,8 @@ class Columnwise(RowExchange):
             row = indices.quotient(scope, row, together) + indices.remainder(scope, row, together) * apart
         column = run * self.run
         value = self._taken(scope, row * self._stride(columns, element) + column + self.base)
-        place = list(outer)
-        within = column
-        if columns.dimension >= 0:
-            place[columns.dimension] = indices.quotient(scope, column, ROWS)
-            within = indices.remainder(scope, column, ROWS)
+        place = columns.at(indices, scope, outer, indices.quotient(scope, column, ROWS))
+        within = indices.remainder(scope, column, ROWS)
         place[-2], place[-1] = indices.quotient(scope, within, ROW_LANES), indices.remainder(scope, row, 2)
         lanes = {ROW_LANES: indices.remainder(scope, within, ROW_LANES), COLUMN_LANES: indices.quotient(scope, row, 2)}
         self.store(scope, value, place, lanes)

@@ -15,7 +15,7 @@ from functools import partial
 from xdsl.ir import Attribute, SSAValue
 
 from ....dialects.axes import WARP
-from ....dialects.gpu_kernel import StoreOp, WarpBarrierOp
+from ....dialects.gpu_kernel import IfOp, StoreOp, WarpBarrierOp
 from ....dialects.loop import ForOp
 from ....dialects.tile import StageOp, WriteOp
 from ....dialects.types import byte_width, element_count, element_of, is_memref, packed_strides, shape_of
@@ -58,22 +58,21 @@ class RowWrite:
             return None
         if op.parent is not lowering.kernel.body.block or _has_loops_behind(op):
             return None
-        indices = [linear_form(index) for index in op.indices]
+        indices = [form for index in op.indices if (form := linear_form(index)) is not None]
         conditions = [] if op.mask is None else [negative_form(condition) for condition in conjuncts(op.mask)]
-        last = indices[-1] if indices else None
-        columns = None if last is None else Columns.of(last, shape)
+        if len(indices) < len(op.indices) or not lowering.values.flat:
+            return None
+        place = LinearForm({})
+        for form, stride in zip(indices, packed_strides(buffer.get_shape()), strict=True):
+            place += form * stride
+        columns = Columns.of(place, shape)
         if columns is None:
             return None
         run = min(RUN_BYTES // width, columns.elements // WARP)
-        if not lowering.values.flat or any(stride % run for stride in packed_strides(buffer.get_shape())[:-1]):
+        if columns.coefficient(place, run) != 1:
             return None
-        forms: list[LinearForm] = []
-        for place, form in enumerate([*indices, *conditions]):
-            coefficient = None if form is None else columns.coefficient(form, run)
-            if form is None or coefficient is None or (place < len(indices) and coefficient != (form is last)):
-                return None
-            forms.append(form)
-        return RowWrite(op, columns, run, forms[: len(indices)], forms[len(indices) :])
+        forms = [form for form in conditions if form is not None and columns.coefficient(form, run) is not None]
+        return RowWrite(op, columns, run, indices, forms) if len(forms) == len(conditions) else None
 
     def build(self, lowering: Lowering, scope: Scope) -> bool:
         """Write; False, and nothing is built, where shared memory has no room."""
@@ -99,16 +98,23 @@ class RowWrite:
             lowering, op.value, self.columns, self.run, array, scratch, base, partial(self._store, lowering)
         )
         shape = shape_of(op.value.type)
-        inside = [d in (self.columns.dimension, len(shape) - 2, len(shape) - 1) for d in range(len(shape))]
-        around = [1 if own else extent for extent, own in zip(shape, inside, strict=True)]
+        own = {len(shape) - 2, len(shape) - 1, *(dimension for dimension, _ in self.columns.dimensions)}
+        inside = [dimension in own for dimension in range(len(shape))]
+        around = [1 if is_inside else extent for extent, is_inside in zip(shape, inside, strict=True)]
         with values.nest(scope, around) as (inner, outer):
             if element_count(around) > 1:  # the rows before have been taken
                 inner.insert(WarpBarrierOp.create())
-            slab.put(inner, outer, [extent if own else 1 for extent, own in zip(shape, inside, strict=True)])
+            slab.put(
+                inner, outer, [extent if is_inside else 1 for extent, is_inside in zip(shape, inside, strict=True)]
+            )
             inner.insert(WarpBarrierOp.create())
-            with values.nest(inner, (slab.steps,)) as (innermost, (step,)):
-                lane = indices.remainder(lowering.root, lowering.grid.thread, WARP)
+            lane = indices.remainder(lowering.root, lowering.grid.thread, WARP)
+            with values.nest(inner, (slab.takes // WARP,)) as (innermost, (step,)):
                 slab.take(innermost, outer, step * WARP + lane)
+            if rest := slab.takes % WARP:
+                branch = IfOp.of(indices.compare(inner, "lt", lane, LinearForm({}, rest)))
+                with inner.inside(branch, branch.then.block) as innermost:
+                    slab.take(innermost, outer, lane + LinearForm({}, slab.takes - rest))
         return True
 
     def _store(
