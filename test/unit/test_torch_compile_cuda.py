@@ -20,6 +20,7 @@ from uop.runtime.cuda.errors import GpuUnavailableError
 from uop.runtime.cuda.gpus import all_gpus
 from uop.tools.torch_compile import backend
 from uop.tools.torch_compile.backend import UopWarning
+from uop.tools.torch_compile.compiled import InputError
 from uop.tools.torch_compile.options import OptionError, Options
 from uop.tools.torch_compile.programs import forget_programs
 
@@ -83,6 +84,23 @@ def test_a_compiled_module(gpu: StandIn) -> None:
     program = uop.compile(model, x, device="cuda")
     torch.testing.assert_close(program(x), model(x).detach(), rtol=1e-4, atol=1e-6)
     assert program.kernels[0].arch == "sm_80"
+
+
+def test_programs_of_the_same_text_have_graphs_of_their_own(gpu: StandIn) -> None:
+    layers = [nn.Linear(4, 4) for _ in range(2)]
+    functions = [uop.compile(layer, torch.zeros(3, 4), device="cuda", cuda_graph=True) for layer in layers]
+    x = torch.randn(3, 4)
+    for _ in range(3):
+        for layer, function in zip(layers, functions, strict=True):
+            torch.testing.assert_close(function(x), layer(x).detach(), rtol=1e-4, atol=1e-6)
+    assert (gpu.calls.count("captured"), gpu.calls.count("replay")) == (2, 6)
+    assert gpu.calls.count("module_from_buffer") == 1
+
+
+def test_inputs_and_parameters_elsewhere_are_refused() -> None:
+    program = uop.compile(nn.Linear(4, 2), torch.zeros(3, 4))
+    with pytest.raises(InputError, match=r"user input input is on meta, and the device takes tensors on cpu: move"):
+        program(torch.zeros(3, 4, device="meta"))
 
 
 # ---- options

@@ -13,11 +13,11 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ...dialects.types import element_of, shape_of
 from ...frontends.element_types import dtype_name, dtype_of
-from ...frontends.imported import Argument, Imported, ResultKind
+from ...frontends.imported import Argument, ArgumentKind, Imported, ResultKind
 from ...frontends.importer import import_exported
-from ...targets.cuda import gpu_kernels, kernel_text
-from ..compilation import CUDA, STAGE_NAMES, stage_text
-from ..pipelines import STAGES
+from ...runtime.devices import DEVICES
+from ...targets import c, cuda
+from ..compilation import FORMS, C, stage_text
 from .options import OptionError, Options
 from .programs import load, stages
 
@@ -30,10 +30,10 @@ class InputError(ValueError):
 class Kernel:
     """One kernel of a compiled program.
 
-    text:  its CUDA text, complete with what it calls
-    grid:  numbers of blocks along x, y and z
-    block: number of threads
-    arch:  what it was compiled for
+    text:  its CUDA or C text, complete with what it calls
+    grid:  numbers of blocks along x, y and z; on a CPU, of tasks
+    block: number of threads of a block; 1 on a CPU
+    arch:  what it was compiled for; on a CPU, `64-byte vectors`
     """
 
     name: str
@@ -71,7 +71,8 @@ class CompiledProgram:
         for place, (leaf, expected) in enumerate(zip(leaves, self._leaves, strict=True)):
             if not isinstance(expected, torch.Tensor) and leaf != expected:
                 raise InputError(f"input {place} is {leaf!r}, not {expected!r}: compile the module anew")
-        values = {argument.source: _value(argument, leaves) for argument in imported.arguments}
+        memory = DEVICES[self.options.device].memory
+        values = {argument.source: _value(argument, leaves, memory) for argument in imported.arguments}
         with torch.no_grad():
             results = self._execute([values[argument.source] for argument in imported.arguments])
             for result in imported.results:
@@ -86,26 +87,46 @@ class CompiledProgram:
         return {name: module.clone() for name, module in stages(function, self.options)}
 
     @property
+    def _forms(self) -> Sequence[str]:
+        """The names of the forms on the way to what the device executes, its text the last."""
+        return FORMS[DEVICES[self.options.device].target]
+
+    @property
     def stages(self) -> Mapping[str, str]:
-        """The text of each form of the program, from `torch` to `cuda`, with its source locations."""
-        return {name: self._text(name, locations=True) for name in STAGE_NAMES}
+        """The text of each form of the program, from `torch` to `cuda` or `c`, with its source locations."""
+        return {name: self._text(name, locations=True) for name in self._forms}
 
     @property
     def kernels(self) -> Sequence[Kernel]:
         """The kernels, in the order in which they stand in the text."""
+        *_, last, target = self._forms
+        module = self._modules[last]
+        if target == C:
+            return [
+                Kernel(
+                    kernel.sym_name.data,
+                    c.kernel_text(kernel),
+                    (kernel.tasks.value.data, 1, 1),
+                    1,
+                    f"{kernel.vector_bytes.value.data}-byte vectors",
+                )
+                for kernel in c.cpu_kernels(module)
+            ]
         return [
-            Kernel(kernel.sym_name.data, kernel_text(kernel), kernel.grid_shape, kernel.threads, kernel.arch.data)
-            for kernel in gpu_kernels(self._modules[STAGES[-1].name])
+            Kernel(kernel.sym_name.data, cuda.kernel_text(kernel), kernel.grid_shape, kernel.threads, kernel.arch.data)
+            for kernel in cuda.gpu_kernels(module)
         ]
 
-    def print(self, stage: str = CUDA, *, locations: bool = False) -> None:
-        """Print the text of a stage. Raises `OptionError` for one that there is not."""
-        if stage not in STAGE_NAMES:
-            raise OptionError(f"there is no stage {stage!r} (the stages are {', '.join(STAGE_NAMES)})")
+    def print(self, stage: str | None = None, *, locations: bool = False) -> None:
+        """Print the text of a stage, by default the last. Raises `OptionError` for one that there is not."""
+        names = self._forms
+        stage = names[-1] if stage is None else stage
+        if stage not in names:
+            raise OptionError(f"there is no stage {stage!r} (the stages are {', '.join(names)})")
         print(self._text(stage, locations), end="")
 
     def _text(self, stage: str, locations: bool) -> str:
-        module = self._modules[STAGES[-1].name if stage == CUDA else stage]
+        module = self._modules[self._forms[-2] if stage == self._forms[-1] else stage]
         return stage_text(stage, module, locations=locations)
 
 
@@ -117,17 +138,28 @@ def compile_module(
     return CompiledProgram(module, tuple(positional), kwargs or {}, Options.of(options))
 
 
-def _value(argument: Argument, leaves: Sequence[Any]) -> torch.Tensor:
-    """The value of an argument: an input, checked, or what the module holds."""
+def _value(argument: Argument, leaves: Sequence[Any], memory: str) -> torch.Tensor:
+    """The value of an argument: an input, checked, or what the module holds, on a device of type `memory`.
+
+    Constants of the program and tensors of no dimensions may lie on the CPU, as in PyTorch.
+    """
     if argument.leaf is None:
         assert argument.value is not None
-        return argument.value
-    leaf = leaves[argument.leaf]
+        value = argument.value
+    else:
+        value = leaves[argument.leaf]
     shape, dtype = shape_of(argument.type), dtype_of(element_of(argument.type))
-    if not isinstance(leaf, torch.Tensor) or tuple(leaf.shape) != tuple(shape) or leaf.dtype != dtype:
-        what = f"{dtype_name(leaf.dtype)}{list(leaf.shape)}" if isinstance(leaf, torch.Tensor) else type(leaf).__name__
+    if not isinstance(value, torch.Tensor) or tuple(value.shape) != tuple(shape) or value.dtype != dtype:
+        is_tensor = isinstance(value, torch.Tensor)
+        what = f"{dtype_name(value.dtype)}{list(value.shape)}" if is_tensor else type(value).__name__
         raise InputError(
             f"input {argument.source} is {what}, not {dtype_name(dtype)}{list(shape)}: shapes and dtypes are fixed "
             "when a program is compiled; compile the module anew"
         )
-    return leaf
+    may_be_on_cpu = argument.kind is ArgumentKind.CONSTANT or not value.dim()
+    if value.device.type not in (memory, *(("cpu",) if may_be_on_cpu else ())):
+        raise InputError(
+            f"{argument.kind.value} {argument.source} is on {value.device}, and the device takes tensors on {memory}: "
+            f"move the module and its inputs there, `.to({memory!r})`"
+        )
+    return value

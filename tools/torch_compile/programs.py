@@ -34,10 +34,17 @@ _lock = threading.Lock()
 
 
 def load(function: ImportedFunction, options: Options) -> Executable:
-    """What runs the function on the device of the options; the same for all functions of the same text.
+    """What runs the function on the device of the options: the same for all functions of the same text, but each with
+    a graph of its own, which reads the memory that its parameters lie in.
 
     Raises `PassError`, `CompilerCrash`, and `OptionError` for a schedule that cannot be used.
     """
+    program = _load(function, options)
+    device = DEVICES[options.device]
+    return device.replay(program) if options.cuda_graph and device.replay is not None else program
+
+
+def _load(function: ImportedFunction, options: Options) -> Executable:
     text = stage_text("torch", function.module, locations=False)
     key = function.name, text, options
     with _lock:
@@ -46,7 +53,7 @@ def load(function: ImportedFunction, options: Options) -> Executable:
             return _programs[key]
     device = DEVICES[options.device]
     if device.ahead is None or options.check is not None:
-        executable = device.load(_in_form(function, device.stage, options))
+        executable = device.load(_in_form(function, device, options))
     else:
         artifact = cached_program(
             function,
@@ -58,8 +65,6 @@ def load(function: ImportedFunction, options: Options) -> Executable:
             more={"option schedules": repr(options.schedule)},
         )
         executable = device.ahead.open(artifact)
-    if options.cuda_graph and device.replay is not None:
-        executable = device.replay(executable)
     with _lock:
         _programs[key] = executable
         while len(_programs) > KEPT_PROGRAMS:
@@ -76,7 +81,10 @@ def forget_programs() -> None:
 def stages(function: ImportedFunction, options: Options) -> Iterator[tuple[str, ModuleOp]]:
     """Take the function through all stages, in place; (name, module) of each form as it is reached."""
     checks = [_interpret_each(function.module)] if options.check == "each" else []
-    compiled = compile_stages(function, _compile_options(options), verify=bool(checks), instrumentations=checks)
+    target = DEVICES[options.device].target
+    compiled = compile_stages(
+        function, _compile_options(options), target=target, verify=bool(checks), instrumentations=checks
+    )
     for name, module in compiled:
         if name == "loop":
             _set_schedules(module, function.name, options)
@@ -84,19 +92,19 @@ def stages(function: ImportedFunction, options: Options) -> Iterator[tuple[str, 
 
 
 def _compile_options(options: Options) -> CompileOptions:
-    return CompileOptions(arch=options.arch)
+    return CompileOptions(arch=options.arch, vector_bytes=DEVICES[options.device].vector_bytes())
 
 
 def _build(function: ImportedFunction, device: Device, options: Options) -> Artifact:
     assert device.ahead is not None
-    return device.ahead.build(_in_form(function, device.stage, options))
+    return device.ahead.build(_in_form(function, device, options))
 
 
-def _in_form(function: ImportedFunction, stage: str, options: Options) -> ImportedFunction:
-    """The function in the form of a stage. With `check`, all passes behind it are run too, on a copy."""
+def _in_form(function: ImportedFunction, device: Device, options: Options) -> ImportedFunction:
+    """The function in the form that a device takes. With `check`, all passes behind it are run too, on a copy."""
     reached = function
-    for name, module in stages(function, options):
-        if name == stage:
+    for name, module in stages(function, options, device.target):
+        if name == device.stage:
             if options.check is None:
                 break
             reached = replace(function, module=module.clone())
