@@ -18,6 +18,10 @@ from .cuda.graphs import GraphedProgram
 from .cuda.images import number_of
 from .cuda.program import CudaProgram
 from .interpret.program import interpret_program
+from .native.compilation import compile_program
+from .native.compiler import toolchain
+from .native.cpu import host
+from .native.program import CpuProgram
 from .program import Program
 from .tensors import from_interpreted, to_interpreted
 
@@ -60,6 +64,8 @@ class Device:
     arch:    the architecture to compile for where the user names none
     replay:  makes a loaded program one that is recorded once and replayed; None where there is no such thing
     ahead:   the two steps of `load`, where what is between them can be kept
+    target:  what programs become on the way to its form, a name of the pipeline's table of targets
+    vector_bytes: bytes of the vectors to compile for, with target `c`
     """
 
     name: str
@@ -70,6 +76,8 @@ class Device:
     arch: Callable[[], str] = lambda: DEFAULT_ARCHITECTURE
     replay: Callable[[Executable], Executable] | None = None
     ahead: Ahead | None = None
+    target: str = "cuda"
+    vector_bytes: Callable[[], int] = lambda: host().vector_bytes
 
 
 def _interpreter(function: ImportedFunction) -> Executable:
@@ -113,12 +121,20 @@ def _graph(program: Executable) -> GraphedProgram:
     return GraphedProgram(program)
 
 
+def _build_c(function: ImportedFunction) -> Artifact:
+    return compile_program(function.module, function.name)
+
+
+_CPU = Ahead(_build_c, CpuProgram, toolchain)
 _SIMULATOR = Ahead(_build_cuda, _open_simulator, nvrtc.identity)
 _GPU = Ahead(_build_cuda, _open_gpu, nvrtc.identity)
 
 DEVICES: Mapping[str, Device] = {
     device.name: device
     for device in (
+        Device(
+            "cpu", "cpu-kernel", "this machine's CPU, by its C compiler or ziglang's", _CPU.load, ahead=_CPU, target="c"
+        ),
         Device("interpret", "uop", "the tensor form, operation by operation in numpy: slow", _interpreter),
         Device(
             "sim",

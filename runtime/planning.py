@@ -23,7 +23,13 @@ def find_function(module: ModuleOp, name: str) -> FuncOp:
 
 
 def plan_of(
-    function: FuncOp, kernels: Mapping[str, Kernel], *, target: str, arch: str, sources: tuple[str, ...] = ()
+    function: FuncOp,
+    kernels: Mapping[str, Kernel],
+    *,
+    target: str,
+    arch: str,
+    sources: tuple[str, ...] = (),
+    entry: str = "",
 ) -> Plan:
     """The plan of a function of launches and reshapes.
 
@@ -57,7 +63,8 @@ def plan_of(
             raise PassError(f"{op.name} does not stand in a program", op, "uop-partition moves it into a kernel")
     else:
         raise PassError("the program returns nothing", function)
-    plan = Plan(function.sym_name.data, target, arch, tuple(values), inputs, results, kernels, tuple(launches), sources)
+    name, made, launched = function.sym_name.data, tuple(values), tuple(launches)
+    plan = Plan(name, target, arch, made, inputs, results, kernels, launched, sources, entry)
     try:
         plan.check()
     except PlanError as error:

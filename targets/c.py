@@ -116,11 +116,19 @@ class Translation:
 
 def translate(module: ModuleOp) -> Translation:
     """C text of a module, as data. Raises `PassError` for a kernel that is not in `cpu_kernel` form."""
+    return _translate(list(cpu_kernels(module)), [op for op in module.ops if isinstance(op, FuncOp)])
+
+
+def kernel_text(kernel: cpu_kernel.KernelOp) -> str:
+    """C text of one kernel, complete with what it calls."""
+    return _translate([kernel], []).text
+
+
+def _translate(kernel_ops: Sequence[cpu_kernel.KernelOp], functions: Sequence[FuncOp]) -> Translation:
     names = _Names(RESERVED)
     text = _Text()
-    functions = [op for op in module.ops if isinstance(op, FuncOp)]
     programs = [_ProgramPrinter(function, names) for function in functions]
-    kernels = {kernel.sym_name.data: _KernelPrinter(kernel, names, text) for kernel in cpu_kernels(module)}
+    kernels = {kernel.sym_name.data: _KernelPrinter(kernel, names, text) for kernel in kernel_ops}
     bodies = {symbol: printer.print() for symbol, printer in kernels.items()}
     lines = [CodeLine(line) for part in text.prelude() for line in (*part.splitlines(), "")]
     places: dict[str, tuple[str, range]] = {}

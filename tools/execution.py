@@ -71,7 +71,7 @@ def run_on_device(
     Raises what the front end, a pass, NVRTC or the device raises.
     """
     reached = imported = captured.imported()
-    for name, module in compile_stages(imported, options, instrumentations=instrumentations):
+    for name, module in compile_stages(imported, options, target=device.target, instrumentations=instrumentations):
         if name == device.stage:
             reached = replace(imported, module=module.clone())
             if not instrumentations:

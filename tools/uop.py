@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 ARCHITECTURES = ("sm_80", "sm_90", "sm_100")
-DEVICES = ("sim", "interpret", "cuda")
+DEVICES = ("sim", "interpret", "cpu", "cuda")
 STAGES = ("torch", "uop", "partition", "range", "loop", "tile", "gpu-kernel", "cuda")
 
 
@@ -72,7 +72,7 @@ def make_parser() -> argparse.ArgumentParser:
         choices=DEVICES,
         default="sim",
         help="what runs the program: sim, the simulator, which finds races and counts (default); interpret, the tensor "
-        "form in numpy, without kernels; cuda, an NVIDIA GPU",
+        "form in numpy, without kernels; cpu, C text built by this machine's compiler; cuda, an NVIDIA GPU",
     )
     run.add_argument("--seed", type=int, default=0, help="seed of the random inputs (default: %(default)s)")
     run.add_argument(

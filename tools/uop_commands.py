@@ -85,8 +85,12 @@ def _report(error: Exception) -> Diagnostic | str:
 
 def _compile_options(options: argparse.Namespace) -> CompileOptions:
     # `uop compile` has no device: it compiles as for the simulator.
-    arch = options.arch or DEVICES[getattr(options, "device", "sim")].arch()
-    return CompileOptions(arch=arch, schedule=tuple(options.schedule))
+    device = DEVICES[getattr(options, "device", "sim")]
+    return CompileOptions(
+        arch=options.arch or device.arch(),
+        vector_bytes=device.vector_bytes(),
+        schedule=tuple(options.schedule),
+    )
 
 
 def compile_command(captured: Captured, options: argparse.Namespace) -> int:

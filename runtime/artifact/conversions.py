@@ -29,7 +29,7 @@ def is_tensor(given: object) -> bool:
 def to_array(value: Value, given: Any) -> Array:
     """An array or tensor as it is stored: row-major, bf16 as its bits, bool as bytes. Raises `InputError`."""
     if is_tensor(given):
-        _check(value, tuple(given.shape), str(given.dtype).removeprefix("torch."), _torch_name(value.dtype))
+        _check(value, tuple(given.shape), str(given.dtype).removeprefix("torch."), torch_name(value.dtype))
         torch = sys.modules["torch"]
         tensor = given.detach().cpu().contiguous()
         bits = {"bf16": torch.uint16, "i1": torch.uint8}.get(value.dtype)
@@ -52,7 +52,7 @@ def from_array(value: Value, array: Array, *, tensor: bool) -> Any:
     """A result as the caller has it: bool as bool; bf16 as a tensor, or as bits where it is an array."""
     if tensor:
         torch = sys.modules["torch"]
-        return torch.from_numpy(array).view(getattr(torch, _torch_name(value.dtype))).reshape(value.shape)
+        return torch.from_numpy(array).view(getattr(torch, torch_name(value.dtype))).reshape(value.shape)
     return array.view(np.bool_) if value.dtype == "i1" else array
 
 
@@ -69,7 +69,7 @@ def from_tensor(value: Value, result: Any, *, tensor: bool) -> Any:
     return result if tensor else from_array(value, to_array(value, result), tensor=False)
 
 
-def _torch_name(dtype: str) -> str:
+def torch_name(dtype: str) -> str:
     return _TORCH_NAMES.get(dtype, STORAGE_DTYPES[dtype].name)
 
 

@@ -42,6 +42,12 @@ def _load_simulator(artifact: Artifact) -> Executable:
     return SimulatedProgram(artifact).execute
 
 
+def _load_cpu(artifact: Artifact) -> Executable:
+    from ..native.program import CpuProgram
+
+    return CpuProgram(artifact).run
+
+
 def _load_gpu(artifact: Artifact) -> Executable:
     from ..cuda.gpus import all_gpus
     from ..cuda.program import CudaProgram
@@ -68,6 +74,7 @@ DEVICES: Mapping[str, Device] = {
     device.name: device
     for device in (
         Device("cuda", ("cuda",), _load_gpu, tensors=True, is_there=_has_gpu, keep=_keep_on_gpu),
+        Device("cpu", ("c",), _load_cpu),
         Device("sim", ("cuda",), _load_simulator),
     )
 }

@@ -98,6 +98,7 @@ class Plan:
     values:   every value, made before it is used; launches and views name them by their places
     inputs, outputs: the values that it takes, and that it gives
     sources:  lines of the user's program, `model.py:7`, that kernels name
+    entry:    the function that carries out all launches, where a library has one; '' where each kernel is launched
     """
 
     function: str
@@ -109,6 +110,7 @@ class Plan:
     kernels: Mapping[str, Kernel]
     launches: tuple[Launch, ...]
     sources: tuple[str, ...] = ()
+    entry: str = ""
 
     @cached_property
     def roots(self) -> Sequence[int]:
@@ -241,6 +243,7 @@ class Plan:
                     for item in data["launches"]
                 ),
                 sources=tuple(str(source) for source in data["sources"]),
+                entry=str(data["entry"]),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise PlanError(f"the text is no plan: {type(error).__name__} {error}") from error

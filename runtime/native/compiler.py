@@ -19,7 +19,6 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Literal
 
-from ...targets.c_math import COMPILER_FLAGS
 from ..cache import Key, default_cache
 from .cpu import Cpu, host
 
@@ -75,6 +74,8 @@ class Compiler:
 
     def flags(self, cpu: Cpu, *, openmp: bool) -> tuple[str, ...]:
         """What a shared library of our text is built with. Never -ffast-math: NaN and infinities count."""
+        from ...targets.c_math import COMPILER_FLAGS  # loads the semantics of all operations
+
         native = "-march=native" if cpu.is_x86 else "-mcpu=native"
         wide = ("-mprefer-vector-width=512",) if cpu.is_x86 and cpu.vector_bytes == 64 else ()
         threads = ("-fopenmp",) if openmp else ()
@@ -174,7 +175,8 @@ def toolchain() -> str:
 
 def _build(text: str, name: str, compiler: Compiler, flags: Sequence[str]) -> bytes:
     folder = Path(tempfile.mkdtemp(prefix="uop-"))
-    source, library = folder / f"{name}.c", folder / f"{name}.so"
+    stem = re.sub(r"\W", "_", name)
+    source, library = folder / f"{stem}.c", folder / f"{stem}.so"
     keep = False
     try:
         source.write_text(text)

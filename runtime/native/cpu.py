@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 _WIDTHS = ((64, {"avx512f", "avx512bw", "avx512dq", "avx512vl"}), (32, {"avx2", "fma"}))
@@ -34,6 +35,11 @@ class Cpu:
     def identity(self) -> str:
         """All that code built for it depends on."""
         return f"{self.machine} {self.model} {' '.join(sorted(self.features))}"
+
+    @cached_property
+    def arch(self) -> str:
+        """A short name of all that."""
+        return f"{self.machine}-{hashlib.sha256(self.identity.encode()).hexdigest()[:12]}"
 
     def __str__(self) -> str:
         return f"{self.machine}, vectors of {self.vector_bytes} bytes"

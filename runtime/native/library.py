@@ -9,7 +9,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from .compiler import build
+from .compiler import CompilerNotFoundError, build
 from .cpu import core_count
 
 _threads: int | None = None
@@ -59,7 +59,7 @@ class Library:
             self.openmp = True
         else:
             self.openmp = False
-            pool.value = ctypes.cast(_pool().uop_pool_run, ctypes.c_void_p).value
+            pool.value = _pool()
 
     def threads(self) -> int:
         """The most threads that its programs may run on now."""
@@ -78,7 +78,12 @@ def load_library(data: bytes) -> ctypes.CDLL:
 
 
 @cache
-def _pool() -> ctypes.CDLL:
-    """The pool of threads that the programs of this process share."""
+def _pool() -> int | None:
+    """The address of `uop_pool_run`, of the threads that the programs of this process share; None where there is no
+    compiler, so that programs, which were built elsewhere, run on one thread."""
     text = (Path(__file__).parent / "pool.c").read_text()
-    return load_library(build(text, name="uop_pool", openmp=False))
+    try:
+        library = load_library(build(text, name="uop_pool", openmp=False))
+    except CompilerNotFoundError:
+        return None
+    return ctypes.cast(library.uop_pool_run, ctypes.c_void_p).value

@@ -1,4 +1,4 @@
-"""Programs on the CPU: C text, built and called on PyTorch's tensors or numpy's arrays, without copying them."""
+"""Programs on the CPU: called on PyTorch's tensors or numpy's arrays, without copying them."""
 
 from __future__ import annotations
 
@@ -8,17 +8,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from xdsl.dialects.builtin import ModuleOp
 
-from ...dialects.types import ELEMENT_TYPES
-from ...dialects.uop import LaunchOp
-from ...targets.c import Translation, program_name, translate
 from ..artifact.arrays import POISON, Array, fit_inputs
 from ..artifact.artifact import Artifact
+from ..artifact.conversions import torch_name
 from ..artifact.elements import STORAGE_DTYPES
-from ..artifact.plan import Kernel, Plan, Value
-from ..planning import find_function, plan_of
-from .compiler import CCompileError, Compiler, build
+from ..artifact.plan import Value
+from .compiler import build
 from .cpu import host
 from .library import Library
 
@@ -34,53 +30,6 @@ ALIGNMENT = 64
 
 class CpuInputError(ValueError):
     """A program is given other tensors than it takes."""
-
-
-def compile_program(module: ModuleOp, name: str = "forward", *, compiler: Compiler | None = None) -> Artifact:
-    """The program of a function whose kernels are in `cpu_kernel` form: its plan, C text and library.
-
-    compiler: by default this machine's. Raises `PassError` where a kernel is at another level, `CCompileError`, and
-    `CompilerNotFoundError`.
-    """
-    translation = translate(module)
-    plan = _plan(module, name, translation)
-    try:
-        library = build(translation.text, name=program_name(name), compiler=compiler)
-    except CCompileError as error:
-        sources = dict.fromkeys(source for line in error.lines for source in translation.lines[line - 1].sources)
-        message = "\n  from ".join([str(error), *sources])
-        raise CCompileError(message, error.log, error.source, error.path) from None
-    return Artifact(plan, {TEXT: translation.text.encode(), LIBRARY: library})
-
-
-def load_program(module: ModuleOp, name: str = "forward", *, compiler: Compiler | None = None) -> CpuProgram:
-    """`compile_program`, ready to run."""
-    return CpuProgram(compile_program(module, name, compiler=compiler))
-
-
-def load_guarded(module: ModuleOp, name: str = "forward", *, compiler: Compiler | None = None) -> CpuProgram:
-    """`load_program` for `run_guarded`: no value shares memory with another, so each has guards around it."""
-    module = module.clone()
-    for op in module.walk():
-        if isinstance(op, LaunchOp):
-            op.arena = None
-    return load_program(module, name, compiler=compiler)
-
-
-def _plan(module: ModuleOp, name: str, translation: Translation) -> Plan:
-    function = find_function(module, name)
-    sources: dict[str, int] = {}
-    kernels: dict[str, Kernel] = {}
-    for symbol, (entry, places) in translation.kernels.items():
-        runs: list[tuple[int, tuple[int, ...]]] = []
-        last: tuple[str, ...] = ()
-        for place in places:
-            line = translation.lines[place]
-            if line.sources != last:
-                last = line.sources
-                runs.append((place + 1, tuple(sources.setdefault(source, len(sources)) for source in last)))
-        kernels[symbol] = Kernel(entry, files={TEXT: TEXT, LIBRARY: LIBRARY}, lines=tuple(runs))
-    return plan_of(function, kernels, target=TARGET, arch=host().machine, sources=tuple(sources))
 
 
 class _Tensors(NamedTuple):
@@ -103,11 +52,12 @@ class CpuProgram:
     """
 
     def __init__(self, artifact: Artifact) -> None:
-        """Load the library into this process. Raises `OSError` where that was built for another machine."""
+        """Load the library into this process, built anew where that is for another CPU.
+
+        Raises `CompilerNotFoundError` where there is no compiler for that.
+        """
         self.plan = plan = artifact.plan
-        # Where there is nothing to launch there are no files.
-        library = next((artifact.file(kernel, LIBRARY) for kernel in plan.kernels.values()), None)
-        self._library = None if library is None else Library(library, f"{program_name(plan.function)}_run")
+        self._library = _library(artifact)
         self._made = [
             place for launch in plan.launches for place in launch.outputs if plan.values[place].offset is None
         ]
@@ -262,10 +212,19 @@ def aligned_bytes(size: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
     return memory[start : start + size]
 
 
-def _dtype(value: Value) -> torch.dtype:
-    from ...frontends.element_types import dtype_of
+def _library(artifact: Artifact) -> Library | None:
+    """The library of an artifact; None where there is nothing to launch, and so no file."""
+    plan = artifact.plan
+    for kernel in plan.kernels.values():
+        data = artifact.file(kernel, LIBRARY) if plan.arch == host().arch else None
+        return Library(data or build(artifact.text(kernel, TEXT), name=plan.function), plan.entry)
+    return None
 
-    return dtype_of(ELEMENT_TYPES[value.dtype])
+
+def _dtype(value: Value) -> torch.dtype:
+    import torch
+
+    return getattr(torch, torch_name(value.dtype))
 
 
 def _empty(value: Value) -> Array:

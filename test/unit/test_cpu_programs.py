@@ -17,17 +17,10 @@ from numpy.typing import NDArray
 
 from uop.runtime.artifact.artifact import Artifact
 from uop.runtime.artifact.elements import STORAGE_DTYPES
+from uop.runtime.native.compilation import compile_program, load_guarded, load_program
 from uop.runtime.native.compiler import Compiler, compiler_at, find_compiler, zig_command
 from uop.runtime.native.library import set_threads
-from uop.runtime.native.program import (
-    TEXT,
-    CpuInputError,
-    CpuProgram,
-    OutOfBoundsError,
-    compile_program,
-    load_guarded,
-    load_program,
-)
+from uop.runtime.native.program import TEXT, CpuInputError, CpuProgram, OutOfBoundsError
 
 Array = NDArray[Any]
 

@@ -7,7 +7,7 @@ from programs import PROGRAMS
 from uop.frontends.capture import capture_expression
 from uop.runtime.native.compiler import CompilerNotFoundError, find_compiler
 from uop.runtime.native.cpu import host
-from uop.runtime.native.program import load_guarded
+from uop.runtime.native.compilation import load_guarded
 from uop.runtime.tensors import from_array, to_array
 from uop.tools.compilation import compile_stages
 from uop.tools.execution import compare_tensors

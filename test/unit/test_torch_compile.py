@@ -358,7 +358,7 @@ def test_numbers_among_the_inputs() -> None:
     [
         ({"archh": "sm_90"}, "there is no option 'archh'; did you mean 'arch'? (the options are arch, target, device,"),
         ({"arch": "sm_75"}, "option 'arch' is one of 'sm_80', 'sm_90', 'sm_100', not 'sm_75'"),
-        ({"device": "gpu"}, "option 'device' is one of 'interpret', 'sim', 'cuda', not 'gpu'"),
+        ({"device": "gpu"}, "option 'device' is one of 'cpu', 'interpret', 'sim', 'cuda', not 'gpu'"),
         ({"schedule": "i = 2 thread"}, "option 'schedule' is a dict from names of kernels to texts"),
         ({"schedule": {"forward_7": "#tile.schedule<i = 2 thread>"}, "device": "sim"}, "kernels of @forward are forwa"),
         ({"schedule": {"forward_0": "#tile.schedule<i = >"}, "device": "sim"}, "option 'schedule', forward_0"),

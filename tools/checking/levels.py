@@ -42,7 +42,7 @@ def _simulate(imported: Imported, inputs: Tensors) -> Tensors:
 
 def _run_natively(imported: Imported, inputs: Tensors) -> Tensors:
     """Run the C text, built by this machine's compiler, in memory with guards around each value."""
-    from ...runtime.native.program import load_guarded
+    from ...runtime.native.compilation import load_guarded
 
     arrays = load_guarded(imported.module).run_guarded([to_array(value) for value in inputs])
     return [from_array(array, type) for array, type in zip(arrays, imported.result_types, strict=True)]

@@ -8,9 +8,9 @@ from typing import Any
 
 from ...runtime.devices import DEVICES
 from ..pass_options import near_names
+from ..pipelines import TARGETS
 from ..uop import ARCHITECTURES
 
-TARGETS = ("cuda",)
 CHECKS = ("each",)
 
 
@@ -23,7 +23,7 @@ class Options:
     """How to compile and run.
 
     arch:     the GPU architecture to compile for, by default the device's
-    target:   what the last stage is printed as
+    target:   what the last stage is printed as, `cuda` or `c`: what the device executes
     device:   what runs the programs, a name of `runtime.devices.DEVICES`
     schedule: kernel → the text of its `#tile.schedule<…>`, in the place of the one that would be chosen
     cuda_graph: put all launches of a program on the GPU at once, as a graph that is recorded at its first run
@@ -33,8 +33,8 @@ class Options:
     """
 
     arch: str = "sm_90"
-    target: str = "cuda"
-    device: str = "interpret"
+    target: str = "c"
+    device: str = "cpu"
     schedule: tuple[tuple[str, str], ...] = ()
     cuda_graph: bool = False
     check: str | None = None
@@ -60,6 +60,9 @@ class Options:
         if values.get("cuda_graph") and device.replay is None:
             able = ", ".join(repr(name) for name, other in DEVICES.items() if other.replay is not None)
             raise OptionError(f"option 'cuda_graph' takes device {able}, not {device.name!r}")
+        if values.setdefault("target", device.target) != device.target:
+            raise OptionError(f"option 'target' is {device.target!r} with device {device.name!r}")
+        values.setdefault("target", device.target)
         if "arch" not in values:
             values["arch"] = device.arch()
         return Options(**values)
@@ -67,7 +70,7 @@ class Options:
 
 _CHOICES: Mapping[str, Collection[object]] = {
     "arch": ARCHITECTURES,
-    "target": TARGETS,
+    "target": tuple(TARGETS),
     "device": tuple(DEVICES),
     "cuda_graph": (False, True),
     "check": (*CHECKS, None),
