@@ -109,16 +109,16 @@ def machine() -> dict[str, Any]:
 
 
 def measure(bench: Bench, models: tuple[str, ...], results: Results, until: float) -> int:
-    """Measure what has no result yet, until it is `until` (in seconds since the epoch); 0, or AGAIN after a failure
-    that broke the GPU's context."""
+    """Measure what has no result yet and is likely to be done by `until`, in seconds since the epoch; 0, or AGAIN
+    after a failure that broke the GPU's context."""
     if OVERHEAD not in results.units:
         for key, record in bench.machine():
             results.record(key, record)
     for unit in units(bench.cases, models):
         if unit.key in results.units:
             continue
-        if time.time() >= until:
-            return 0
+        if time.time() + results.longest(unit) >= until:
+            continue
         results.record(unit.key, {"status": STARTED})
         record = bench.measure(unit)
         results.record(unit.key, record)

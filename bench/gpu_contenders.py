@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -25,6 +26,7 @@ from uop.frontends.importer import import_exported
 from uop.runtime.devices import DEVICES
 from uop.tools.compilation import compile_stages
 from uop.tools.pipelines import CompileOptions
+from uop.tools.torch_compile.backend import UopWarning
 
 RECORDED = Path(__file__).with_name("kernels.json")
 
@@ -64,7 +66,7 @@ def uop(case: Case, inputs: Tensors) -> Ready:
 def inductor(case: Case, inputs: Tensors) -> Ready:
     """PyTorch's own compiler."""
     torch._dynamo.reset()
-    return Ready(partial(torch.compile(case.function), *inputs), {})
+    return Ready(partial(torch.compile(Function(case.function)), *inputs), {})
 
 
 def triton(name: str, case: Case, inputs: Tensors) -> Ready:
@@ -129,7 +131,10 @@ MODEL_CONTENDERS: dict[str, Callable[[nn.Module], Callable[..., Any]]] = {
 
 
 def make_model_ready(contender: str, module: nn.Module, inputs: Tensors) -> Ready:
-    """A model as a contender runs it, run once without gradients. Raises what it raises."""
+    """A model as a contender runs it, run once without gradients; its notes list what ours leaves to eager PyTorch.
+
+    Raises what it raises.
+    """
     torch._dynamo.reset()
     compiled = MODEL_CONTENDERS[contender](module)
 
@@ -137,8 +142,11 @@ def make_model_ready(contender: str, module: nn.Module, inputs: Tensors) -> Read
         with torch.no_grad():
             return compiled(*inputs)
 
-    run()
-    return Ready(run, {})
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UopWarning)
+        run()
+    left = [str(each.message) for each in caught if issubclass(each.category, UopWarning)]
+    return Ready(run, {"left to eager": left} if left else {})
 
 
 def difference(given: Any, expected: Any) -> float:

@@ -131,6 +131,8 @@ def _times(record: Mapping[str, Any]) -> str:
         return record["status"]
     times = record["times"]
     text = f"{times['median']:.1f} ({times['low']:.1f} to {times['high']:.1f})"
+    if record.get("notes", {}).get("left to eager"):
+        text += ", in part eager"
     return text if record["status"] == RIGHT else f"{text}, {record['status']}"
 
 

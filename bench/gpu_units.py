@@ -42,6 +42,11 @@ class Unit:
     def key(self) -> str:
         return f"{self.kind}/{self.name}/{self.contender}"
 
+    def is_like(self, key: str) -> bool:
+        """Whether the key is that of a unit of the same kind and contender."""
+        kind, _, rest = key.partition("/")
+        return kind == self.kind and rest.rpartition("/")[2] == self.contender
+
 
 def units(cases: Mapping[str, Case], models: tuple[str, ...]) -> Iterator[Unit]:
     """All of them, the most important first: is ours right and how fast, then the peers."""
@@ -77,6 +82,11 @@ class Results:
     def record(self, key: str, record: dict[str, Any]) -> None:
         self.units[key] = record
         self.write()
+
+    def longest(self, unit: Unit) -> float:
+        """The seconds that the slowest unit of the same kind and contender took: what the next may take."""
+        alike = (record for key, record in self.units.items() if unit.is_like(key))
+        return max((record.get("seconds", 0.0) for record in alike), default=0.0)
 
     def write(self) -> None:
         """In one step, so that what is there can be read whenever the run ends."""

@@ -110,6 +110,15 @@ def test_the_budget_is_kept(module: Modules, tmp_path: Path) -> None:
     assert list(json.loads((tmp_path / "gpu.json").read_text())["units"]) == ["overhead", "copy", "product"]
 
 
+def test_what_would_take_too_long_is_not_begun(module: Modules, tmp_path: Path) -> None:
+    bench = FakeBench(module, {})
+    results = module("gpu_units").Results(tmp_path / "gpu.json", MACHINE)
+    results.record("case/another/inductor", {"status": "right", "seconds": 100.0})
+    results.record("model/another/triton", {"status": "right", "seconds": 100.0})
+    assert module("gpu").measure(bench, (), results, time.time() + 50) == 0
+    assert {key.rpartition("/")[2] for key in bench.measured} == {"uop", "eager", "triton"}
+
+
 def test_a_context_that_is_broken_ends_the_process(module: Modules, tmp_path: Path) -> None:
     first = "case/softmax_small/uop"
     bench = FakeBench(module, {first: "failed"}, broken=True)
