@@ -147,9 +147,12 @@ T $erf(T x) {
   T great = 1.0f - $exp_normal(-(q * c));
   return $with_sign($select(a <= 1.0f, $mad(p, a, a), great), x);
 }""",
-    # x = 2ⁿ (1 + f), 1 + f in [√½, √2): what of ln(1 + f) is beyond f, that is f² (-½ + f p(f)).
+    # x = 2ⁿ (1 + f), 1 + f in [√½, √2), from the bits of x.
     "log_exponent": """\
-I $log_exponent(I bits) { return (bits - 0x3f3504f3) >> 23; }""",
+I $log_exponent(U bits) { return (I)(bits - 0x3f3504f3) >> 23; }""",
+    "log_fraction": """\
+T $log_fraction(U bits, I n) { return (T)(bits - ((U)n << 23)) - 1.0f; }""",
+    # ln(1 + f) - f = f² (-½ + f p(f)).
     "log_tail": """\
 T $log_tail(T f) {
   T p = $splat(0x1.146f7ap-4f);
@@ -173,8 +176,9 @@ T $log_special(T x, T y) {
     "log": """\
 T $log(T x) {
   I small = x < 0x1p-126f;
-  I bits = (I)$select(small, x * 0x1p+23f, x), n = $log_exponent(bits);
-  T f = (T)(bits - (n << 23)) - 1.0f;
+  U bits = (U)$select(small, x * 0x1p+23f, x);
+  I n = $log_exponent(bits);
+  T f = $log_fraction(bits, n);
   T e = __builtin_convertvector(n - (small & 23), T);
   T low = $mad(e, $splat(0x1.7f7d1cp-20f), $log_tail(f));
   return $log_special(x, $mad(e, $splat(0x1.62e4p-1f), f + low));
@@ -182,8 +186,9 @@ T $log(T x) {
     "log2": """\
 T $log2(T x) {
   I small = x < 0x1p-126f;
-  I bits = (I)$select(small, x * 0x1p+23f, x), n = $log_exponent(bits);
-  T f = (T)(bits - (n << 23)) - 1.0f;
+  U bits = (U)$select(small, x * 0x1p+23f, x);
+  I n = $log_exponent(bits);
+  T f = $log_fraction(bits, n);
   T e = __builtin_convertvector(n - (small & 23), T);
   T low = $mad(f, $splat(0x1.4ae0cp-26f), $log_tail(f) * 0x1.715476p+0f);
   return $log_special(x, e + $mad(f, $splat(0x1.715476p+0f), low));
@@ -191,8 +196,9 @@ T $log2(T x) {
     "log10": """\
 T $log10(T x) {
   I small = x < 0x1p-126f;
-  I bits = (I)$select(small, x * 0x1p+23f, x), n = $log_exponent(bits);
-  T f = (T)(bits - (n << 23)) - 1.0f;
+  U bits = (U)$select(small, x * 0x1p+23f, x);
+  I n = $log_exponent(bits);
+  T f = $log_fraction(bits, n);
   T e = __builtin_convertvector(n - (small & 23), T);
   T low = $mad(f, $splat(-0x1.5b235ep-27f), $log_tail(f) * 0x1.bcb7b2p-2f);
   low = $mad(e, $splat(0x1.3509f8p-18f), low);
@@ -203,9 +209,10 @@ T $log10(T x) {
 T $log1p(T x) {
   T u = x + 1.0f, part = u - 1.0f;
   T error = (1.0f - (u - part)) + (x - part);
-  I bits = (I)u, n = $log_exponent(bits), counts = n < 32;
+  U bits = (U)u;
+  I n = $log_exponent(bits), counts = n < 32;
   error = (T)((I)error & counts) * (T)((127 - (n & counts)) << 23);
-  T f = ((T)(bits - (n << 23)) - 1.0f) + error;
+  T f = $log_fraction(bits, n) + error;
   T e = __builtin_convertvector(n, T);
   T low = $mad(e, $splat(0x1.7f7d1cp-20f), $log_tail(f));
   return $with_sign($log_special(u, $mad(e, $splat(0x1.62e4p-1f), f + low)), x);
@@ -255,7 +262,7 @@ T $sin(T x) {
 T $cos(T x) {
   T a = $abs(x), shifted = $quarter_turns(a);
   T r = $turn_remainder(a, shifted);
-  I n = (I)shifted;
+  I n = (I)shifted & 3;
   T y = $select((n & 1) != 0, $sin_polynomial(r), $cos_polynomial(r));
   y = $flip_sign(y, (n + 1) << 30);
   I great = a > 0x1p+15f;

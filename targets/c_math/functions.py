@@ -12,7 +12,6 @@ from . import conversions, float32, libm
 from .operators import resized
 from .text import Spelling, Use, spell
 
-# Numbers: the same text for scalars and vectors.
 NUMBERS: dict[str, str] = {
     "min": "T $min(T x, T y) { return $select(x < y, x, y); }",
     "max": "T $max(T x, T y) { return $select(x > y, x, y); }",
