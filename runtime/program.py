@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import ModuleOp
 
 from ..dialects import gpu_kernel
-from ..targets.cuda import CudaLine, gpu_kernels, kernel_lines, kernel_name
+from ..targets.cuda import gpu_kernels, kernel_lines, kernel_name
+from ..targets.writer import CodeLine
 from .artifact.arrays import Array, PoisonedMemory, fit_inputs
 from .artifact.artifact import Artifact
 from .artifact.plan import Kernel, Launch, Plan
@@ -28,7 +29,7 @@ class CompiledKernel:
     """
 
     kernel: gpu_kernel.KernelOp
-    lines: Sequence[CudaLine]
+    lines: Sequence[CodeLine]
     ptx: str
     cubin: bytes
     resources: Resources
@@ -69,7 +70,7 @@ class ProgramRun:
     unplanned: int
 
 
-def code_of(lines: Iterable[CudaLine]) -> str:
+def code_of(lines: Iterable[CodeLine]) -> str:
     """The text of the lines. It does not change when the user's lines move."""
     return "".join(f"{line.code}\n" for line in lines)
 

@@ -4,13 +4,12 @@ stands."""
 from __future__ import annotations
 
 import re
-import struct
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import IO
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import FloatAttr, LocationAttr, MemRefType, ModuleOp
+from xdsl.dialects.builtin import FloatAttr, MemRefType, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.target import Target
@@ -20,8 +19,8 @@ from ..dialects.layouts import memory_space, span_of
 from ..dialects.types import byte_width, element_of, shape_of, type_name
 from ..dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, KernelOp, LaunchOp, constant_value
 from ..rewriting.diagnostics import PassError
-from ..rewriting.locations import source_lines
 from . import cuda_prelude
+from .writer import CodeLine, Writer, commented, finite_literal, float_bits, identifier
 
 C_KEYWORDS = frozenset(
     (
@@ -44,9 +43,6 @@ RESERVED = C_KEYWORDS | {
     for function in re.findall(r"([A-Za-z_]\w*)(?=\(|<)", text)
 }
 """Names that a kernel or a variable would hide from the text: keywords, and functions that the text calls."""
-
-COMMENT_COLUMN = 64
-"""Where the comments that name source lines begin, when the code leaves room."""
 
 
 @dataclass(frozen=True)
@@ -74,21 +70,13 @@ def kernel_text(kernel: gpu_kernel.KernelOp) -> str:
     return _translation_unit([kernel], [])
 
 
-@dataclass(frozen=True)
-class CudaLine:
-    """A line of CUDA text. code: without the comment. sources: the lines `model.py:7` that it computes, if any."""
-
-    code: str
-    sources: tuple[str, ...] = ()
-
-
-def kernel_lines(kernel: gpu_kernel.KernelOp) -> list[CudaLine]:
+def kernel_lines(kernel: gpu_kernel.KernelOp) -> list[CodeLine]:
     """The lines of `kernel_text`, each with where it comes from."""
     printer = _KernelPrinter(kernel)
     printer.text()
     head = "".join(f"{part}\n\n" for part in _prelude([printer]))
-    body = [CudaLine(code, line.sources) for line in printer.lines for code in line.code.splitlines()]
-    return [*map(CudaLine, head.splitlines()), *body]
+    body = [CodeLine(code, line.sources) for line in printer.lines for code in line.code.splitlines()]
+    return [*map(CodeLine, head.splitlines()), *body]
 
 
 def gpu_kernels(module: ModuleOp) -> Iterable[gpu_kernel.KernelOp]:
@@ -162,33 +150,12 @@ def literal(op: ConstOp, index_type: str) -> str:
 
 def float_literal(value: float, name: str) -> str:
     """C text of a float of the type called `name`."""
+    bits = float_bits(value, name)
     if name in ("f16", "bf16"):
-        if name == "f16":
-            bits = struct.unpack("<H", struct.pack("<e", value))[0]
-        else:
-            bits = struct.unpack("<I", struct.pack("<f", value))[0] >> 16
         return f"{'__ushort_as_half' if name == 'f16' else '__ushort_as_bfloat16'}(0x{bits:04x})"
-    if value != value or value in (float("inf"), float("-inf")):
-        if name == "f32":
-            return f"__int_as_float(0x{struct.unpack('<I', struct.pack('<f', value))[0]:08x})"
-        return f"__longlong_as_double(0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016x}ll)"
-    if name == "f64":
-        return repr(value)
-    text = next(t for t in (f"{value:.{digits}g}" for digits in range(1, 18)) if _same_f32(float(t), value))
-    return (text if re.search(r"[.e]", text) else text + ".0") + "f"
-
-
-def _same_f32(x: float, y: float) -> bool:
-    try:
-        return struct.pack("<f", x) == struct.pack("<f", y)
-    except OverflowError:  # rounded up past the greatest f32
-        return False
-
-
-def identifier(name: str) -> str:
-    """`name` as a C identifier."""
-    text = re.sub(r"\W", "_", name)
-    return text if re.match(r"[A-Za-z_]", text) else f"_{text}"
+    if value == value and value not in (float("inf"), float("-inf")):
+        return finite_literal(value, name)
+    return f"__int_as_float(0x{bits:08x})" if name == "f32" else f"__longlong_as_double(0x{bits:016x}ll)"
 
 
 def kernel_name(kernel: gpu_kernel.KernelOp) -> str:
@@ -197,50 +164,15 @@ def kernel_name(kernel: gpu_kernel.KernelOp) -> str:
     return f"{name}_" if name in RESERVED else name
 
 
-class _Names:
-    """C names of SSA values: their hints where they have one, each once in a kernel."""
-
-    def __init__(self) -> None:
-        self._names: dict[SSAValue, str] = {}
-        self._taken: dict[str, int] = dict.fromkeys(RESERVED, 0)
-        self._unnamed = 0
-
-    def __getitem__(self, value: SSAValue) -> str:
-        return self._names[value]
-
-    def set(self, value: SSAValue, text: str) -> None:
-        """Let `text` (a literal) stand for the value."""
-        self._names[value] = text
-
-    def define(self, value: SSAValue) -> str:
-        hint = value.name_hint
-        if hint is None:
-            base = f"v{self._unnamed}"
-            self._unnamed += 1
-        else:
-            base = identifier(hint)
-        name = base
-        while name in self._taken:
-            self._taken[base] = self._taken.get(base, 0) + 1
-            name = f"{base}_{self._taken[base]}"
-        self._taken.setdefault(name, 0)
-        self._names[value] = name
-        return name
-
-
-class _KernelPrinter:
+class _KernelPrinter(Writer):
     """Prints one kernel; collects the headers and functions that it needs."""
 
     def __init__(self, kernel: gpu_kernel.KernelOp):
+        super().__init__(RESERVED)
         self.kernel = kernel
         self.index_type = "int" if kernel.index_bits.value.data == 32 else "long long"
-        self.names = _Names()
         self.includes: set[str] = set()
         self.helpers: dict[str, str] = {}
-        self.lines: list[CudaLine] = []
-        self.depth = 0
-        self.location: LocationAttr | None = None
-        self.sources: tuple[str, ...] = ()
 
     def text(self) -> str:
         kernel = self.kernel
@@ -258,34 +190,17 @@ class _KernelPrinter:
         head = f'extern "C" __global__ void __launch_bounds__({bounds}) {name}('
         one_line = f"{head}{', '.join(parameters)}) {{"
         shared = f"{kernel.shared_bytes} bytes shared"
-        self.lines.append(CudaLine(f"// {name}: grid {grid}, block {kernel.threads}, {shared}"))
+        self.lines.append(CodeLine(f"// {name}: grid {grid}, block {kernel.threads}, {shared}"))
         if len(one_line) <= 110:
-            self.lines.append(CudaLine(one_line))
+            self.lines.append(CodeLine(one_line))
         else:
             separator = ",\n    "
-            self.lines.append(CudaLine(f"{head}\n    {separator.join(parameters)}) {{"))
+            self.lines.append(CodeLine(f"{head}\n    {separator.join(parameters)}) {{"))
         self.block(kernel.body.block)
-        self.lines.append(CudaLine("}"))
-        return "\n".join(self._commented())
-
-    def _commented(self) -> Iterator[str]:
-        """The lines; the source stands behind one when it is another than the last."""
-        last: tuple[str, ...] = ()
-        for line in self.lines:
-            if line.sources and line.sources != last:
-                last = line.sources
-                yield f"{line.code:<{COMMENT_COLUMN}}  // {', '.join(last)}"
-            else:
-                yield line.code
+        self.lines.append(CodeLine("}"))
+        return "\n".join(commented(self.lines))
 
     # Text.
-
-    def line(self, text: str, op: Operation | None = None) -> None:
-        """One line of what `op` computes."""
-        if op is not None and op.location is not self.location:
-            self.location = op.location
-            self.sources = tuple(source_lines(op.location))
-        self.lines.append(CudaLine("  " * (self.depth + 1) + text, self.sources if op is not None else ()))
 
     def block(self, block: Block) -> None:
         for op in block.ops:
@@ -325,11 +240,6 @@ class _KernelPrinter:
         if c_type[-1].isdigit():
             return f"make_{c_type}({', '.join(['0'] * int(c_type[-1]))})"
         return "0"
-
-    def operand(self, value: SSAValue) -> str:
-        """A name or literal as an operand of an expression."""
-        text = self.names[value]
-        return f"({text})" if text.startswith("-") else text
 
     def define(self, op: Operation, text: str) -> None:
         """`const T name = text;` for the result of `op`."""
