@@ -11,7 +11,7 @@ import ctypes
 import importlib.util
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
@@ -54,20 +54,17 @@ class Resources:
 
 @dataclass(frozen=True)
 class Compiled:
-    """The result of one compilation: a cubin for `sm_XX`, PTX for `compute_XX`."""
+    """The result of one compilation.
+
+    image: what a driver loads: a cubin for `sm_XX`, PTX for `compute_XX`. ptx: the PTX text, for both
+    """
 
     source: str
     arch: str
     image: bytes = field(repr=False)
+    ptx: str = field(repr=False)
     log: str = field(repr=False)
     resources: Mapping[str, Resources]
-
-    @property
-    def ptx(self) -> str:
-        """The PTX text."""
-        if not self.arch.startswith("compute_"):
-            raise ValueError(f"compiled for {self.arch}, which gives a cubin; compile for compute_XX to get PTX")
-        return self.image.rstrip(b"\0").decode()
 
     @property
     def cubin(self) -> bytes:
@@ -78,7 +75,8 @@ class Compiled:
 
 
 def compile_cuda(source: str, arch: str = "sm_90", *, name: str = "kernel.cu", line_info: bool = True) -> Compiled:
-    """Compile CUDA text for `arch`: `sm_90` (also `sm_90a`, …) gives a cubin, `compute_90` gives PTX.
+    """Compile CUDA text for `arch`: `sm_90` (also `sm_90a`, …) gives a cubin and PTX, `compute_90`, in half the time,
+    PTX alone.
 
     `name` is the file name in messages. `line_info` keeps the CUDA line of every instruction. Results are kept in
     memory, and on disk in the `runtime.cache`.
@@ -123,6 +121,7 @@ def _compile(source: str, arch: str, name: str, line_info: bool) -> Compiled:
         options.append("--generate-line-info")
     if wants_cubin:
         options.append("--ptxas-options=-v")
+    kinds = ("CUBIN", "PTX") if wants_cubin else ("PTX",)
     cache = default_cache()
     key = Key(
         {
@@ -131,20 +130,25 @@ def _compile(source: str, arch: str, name: str, line_info: bool) -> Compiled:
             "target": arch,
             "text": source,
             "options": " ".join(options),
+            "files": " ".join(kinds),
             "NVRTC": identity() if cache is not None else "",
         }
     )
     files = cache.get(key) if cache is not None else None
     if files is None:
-        image, log = _run(source, name, options, "CUBIN" if wants_cubin else "PTX")
+        files = _run(source, name, options, kinds)
         if cache is not None:
-            cache.put(key, {"image": image, "log": log.encode()})
-    else:
-        image, log = files["image"], files["log"].decode()
-    return Compiled(source, arch, image, log, _parse_resources(log))
+            cache.put(key, files)
+    log = files[_LOG].decode(errors="replace")
+    image = files["CUBIN"] if wants_cubin else files["PTX"] + b"\0"  # a driver reads PTX up to there
+    return Compiled(source, arch, image, files["PTX"].decode(), log, _parse_resources(log))
 
 
-def _run(source: str, name: str, options: list[str], kind: str) -> tuple[bytes, str]:
+_LOG = "ProgramLog"
+
+
+def _run(source: str, name: str, options: list[str], kinds: Sequence[str]) -> dict[str, bytes]:
+    """The outputs `kinds` of a compilation, and its log. Raises `CompileError`."""
     library = _library()
     program = ctypes.c_void_p()
     status = library.nvrtcCreateProgram(ctypes.byref(program), source.encode(), name.encode(), 0, None, None)
@@ -153,23 +157,25 @@ def _run(source: str, name: str, options: list[str], kind: str) -> tuple[bytes, 
     try:
         arguments = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
         status = library.nvrtcCompileProgram(program, len(options), arguments)
-        log = _fetch(program, "ProgramLog").rstrip(b"\0").decode(errors="replace")
+        encoded = _fetch(program, _LOG)
         if status != 0:
+            log = encoded.decode(errors="replace")
             arch = options[0].rpartition("=")[2]
             raise CompileError(f"NVRTC refused {name} for {arch}: {_status_text(status)}\n{log}", log, source)
-        return _fetch(program, kind), log
+        return {_LOG: encoded, **{kind: _fetch(program, kind) for kind in kinds}}
     finally:
         library.nvrtcDestroyProgram(ctypes.byref(program))
 
 
 def _fetch(program: ctypes.c_void_p, what: str) -> bytes:
-    """One of the program's outputs (`ProgramLog`, `PTX`, `CUBIN`), by its pair of size and get functions."""
+    """One of the program's outputs (`ProgramLog`, `PTX`, `CUBIN`), by its pair of size and get functions. The zero at
+    the end of texts is left out."""
     library = _library()
     size = ctypes.c_size_t()
     _check(getattr(library, f"nvrtcGet{what}Size")(program, ctypes.byref(size)))
     buffer = ctypes.create_string_buffer(size.value)
     _check(getattr(library, f"nvrtcGet{what}")(program, buffer))
-    return buffer.raw
+    return buffer.raw if what == "CUBIN" else buffer.raw.rstrip(b"\0")
 
 
 def _check(status: int) -> None:

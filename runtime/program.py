@@ -1,9 +1,10 @@
-"""Programs of several kernels: compile each, run them in order in the simulator."""
+"""Programs of several CUDA kernels: compiled, and run in order in the simulator."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -15,24 +16,20 @@ from .artifact.artifact import Artifact
 from .artifact.plan import Kernel, Launch, Plan
 from .artifact.simulated import simulate_launch
 from .artifact.walk import walk
-from .nvrtc import CompileError, Resources, compile_cuda
+from .nvrtc import Compiled, CompileError, Resources, compile_cuda
 from .planning import find_function, plan_of
 from .simulator import Counters
 
 
 @dataclass(frozen=True)
 class CompiledKernel:
-    """One kernel, ready to run.
+    """One kernel as CUDA text, which is compiled when it is first asked what that gives.
 
-    lines: its CUDA text, with the user's lines that each computes. ptx: what the simulator executes. cubin: what a
-    driver loads. resources: what it takes on `kernel.arch`.
+    lines: its CUDA text, with the user's lines that each computes
     """
 
     kernel: gpu_kernel.KernelOp
     lines: Sequence[CodeLine]
-    ptx: str
-    cubin: bytes
-    resources: Resources
 
     @property
     def name(self) -> str:
@@ -47,6 +44,30 @@ class CompiledKernel:
     def is_empty(self) -> bool:
         """Whether its grid has no blocks, so that there is nothing to launch."""
         return 0 in self.kernel.grid_shape
+
+    @cached_property
+    def binary(self) -> Compiled:
+        """Its cubin and PTX for the architecture that it names. Raises `CompileError` where NVRTC refuses the text."""
+        return self._compile(self.kernel.arch.data)
+
+    @property
+    def resources(self) -> Resources:
+        """What it takes on that architecture."""
+        return self.binary.resources[kernel_name(self.kernel)]
+
+    @cached_property
+    def ptx(self) -> str:
+        """What the simulator executes. It takes half of the time of `binary`, and nothing behind that."""
+        if "binary" in self.__dict__:
+            return self.binary.ptx
+        return self._compile(self.kernel.arch.data.replace("sm_", "compute_")).ptx
+
+    def _compile(self, arch: str) -> Compiled:
+        try:
+            return compile_cuda(self.text, arch, name=f"{kernel_name(self.kernel)}.cu")
+        except CompileError as error:
+            sources = dict.fromkeys(source for line in error.lines for source in self.lines[line - 1].sources)
+            raise CompileError("\n  from ".join([str(error), *sources]), error.log, error.source) from None
 
 
 @dataclass(frozen=True)
@@ -75,22 +96,6 @@ def code_of(lines: Iterable[CodeLine]) -> str:
     return "".join(f"{line.code}\n" for line in lines)
 
 
-def compile_kernel(kernel: gpu_kernel.KernelOp) -> CompiledKernel:
-    """CUDA text, PTX, cubin and resources of one kernel for the architecture that it names.
-
-    Raises `CompileError` where NVRTC refuses the text.
-    """
-    lines = kernel_lines(kernel)
-    text, arch, name = code_of(lines), kernel.arch.data, kernel_name(kernel)
-    try:
-        binary = compile_cuda(text, arch, name=f"{name}.cu")
-        ptx = compile_cuda(text, arch.replace("sm_", "compute_"), name=f"{name}.cu").ptx
-    except CompileError as error:
-        sources = dict.fromkeys(source for line in error.lines for source in lines[line - 1].sources)
-        raise CompileError("\n  from ".join([str(error), *sources]), error.log, text) from None
-    return CompiledKernel(kernel, lines, ptx, binary.cubin, binary.resources[name])
-
-
 CUDA, PTX, CUBIN = "cuda", "ptx", "cubin"
 _SUFFIXES = {CUDA: "cu", PTX: "ptx", CUBIN: "cubin"}
 
@@ -112,21 +117,32 @@ class Program:
     """The kernels of a module in `gpu_kernel` form, and the plan of the function that launches them."""
 
     def __init__(self, module: ModuleOp, name: str = "forward"):
-        """Compile the kernels. Raises `PassError` where one is at another level, there is no such function, or its
-        plan of the memory loses a result."""
-        self.kernels = {kernel.sym_name.data: compile_kernel(kernel) for kernel in gpu_kernels(module)}
+        """Raises `PassError` where a kernel is at another level, there is no such function, or its plan of the memory
+        loses a result."""
+        self.kernels = {
+            kernel.sym_name.data: CompiledKernel(kernel, kernel_lines(kernel)) for kernel in gpu_kernels(module)
+        }
         sources: dict[str, int] = {}
         kernels = {name: _planned(compiled, sources) for name, compiled in self.kernels.items()}
         arch = next((compiled.kernel.arch.data for compiled in self.kernels.values()), "")
         function = find_function(module, name)
         self.plan: Plan = plan_of(function, kernels, target=CUDA, arch=arch, sources=tuple(sources))
 
+    def compile(self) -> None:
+        """Compile all kernels for their architecture. Raises `CompileError`."""
+        for compiled in self.kernels.values():
+            _ = compiled.binary
+
     def artifact(self) -> Artifact:
-        """The program as data: its plan, and of each kernel the CUDA text, without comments, the PTX and the cubin."""
+        """The program as data: its plan, and of each kernel the CUDA text, without comments, the PTX and the cubin.
+
+        Raises `CompileError`.
+        """
+        self.compile()
         files: dict[str, bytes] = {}
         for name, kernel in self.plan.kernels.items():
             compiled = self.kernels[name]
-            data = {CUDA: compiled.text.encode(), PTX: compiled.ptx.encode(), CUBIN: compiled.cubin}
+            data = {CUDA: compiled.text.encode(), PTX: compiled.ptx.encode(), CUBIN: compiled.binary.cubin}
             files.update({kernel.files[kind]: data[kind] for kind in _SUFFIXES})
         return Artifact(self.plan, files)
 
@@ -143,7 +159,7 @@ class Program:
         arguments: one contiguous array for each argument of the function, of its shape and `storage_dtype`; they are
           not changed. sample: run a few blocks of a large grid for its counters, as `simulate` does; the outputs are
           then incomplete. on_kernel: called after each launch.
-        Raises the simulator's errors: races, accesses out of bounds, reads of what was not written.
+        Raises `CompileError`, and the simulator's errors: races, accesses out of bounds, reads of what was not written.
         """
         plan = self.plan
         runs: list[KernelRun] = []

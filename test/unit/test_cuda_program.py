@@ -71,7 +71,7 @@ def test_every_call_in_order() -> None:
     outputs = program([given])
     assert_four_launches([stand_in.machine.download(output) for output in outputs], x())
     launch = "launch(double_, (1, 1, 1), (32, 1, 1), 0)"
-    size = len(next(iter(Program(parse(FOUR_LAUNCHES)).kernels.values())).cubin)
+    size = len(next(iter(Program(parse(FOUR_LAUNCHES)).kernels.values())).binary.cubin)
     memory = ["empty((280,), torch.uint8)", "empty((6,), torch.float32)", "empty((6,), torch.float32)"]
     assert stand_in.machine.journal == [
         "init()",

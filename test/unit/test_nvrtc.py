@@ -21,8 +21,8 @@ def test_cubin(arch: str):
     resources = compiled.resources["add"]
     assert 0 < resources.registers <= 32
     assert resources == Resources(resources.registers, 0, 0, 0, 0)
-    with pytest.raises(ValueError, match="compile for compute_XX"):
-        _ = compiled.ptx
+    assert compiled.image == compiled.cubin
+    assert compiled.ptx == compile_cuda(ADD, arch.replace("sm_", "compute_")).ptx
 
 
 def test_ptx():
@@ -30,6 +30,7 @@ def test_ptx():
     assert ".visible .entry add(" in compiled.ptx
     assert ".target sm_80" in compiled.ptx
     assert ".loc" in compiled.ptx
+    assert compiled.image == compiled.ptx.encode() + b"\0"
     assert ".loc" not in compile_cuda(ADD, "compute_80", line_info=False).ptx
     with pytest.raises(ValueError, match="compile for sm_XX"):
         _ = compiled.cubin
@@ -170,7 +171,7 @@ def test_a_damaged_entry_is_compiled_again(own_cache: Cache):
     nvrtc._compile.cache_clear()  # pyright: ignore[reportPrivateUsage]
     assert compile_cuda(ADD).cubin == first.cubin  # the log tells how long it took
     (stored,) = own_cache.entries()
-    assert decode(stored.path.read_bytes()).files["image"] == first.cubin
+    assert decode(stored.path.read_bytes()).files["CUBIN"] == first.cubin
 
 
 def test_what_is_refused_is_not_stored(own_cache: Cache):
