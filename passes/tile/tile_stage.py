@@ -36,7 +36,8 @@ class TileStagePass(ModulePass):
     For each read of a named buffer inside a serial reduction, the slab is what the block reads of the buffer in
     one step of the reduction's outermost serial loop, and is staged at the top of that loop's body. With two serial
     factors (`k = 2 loop * 32 loop`) that is a piece of 32 steps; with one (`k = 64 loop`) it is one step, which
-    threads share but no later step reads again. Of a buffer that is only read behind such a loop (the bias of a
+    threads share but no later step reads again; with none that has steps (`k = 32 unroll`, or an instruction's) it is
+    all that the block reads, staged in front. Of a buffer that is only read behind such a loop (the bias of a
     product) the slab is all that the block reads, staged in front of the loop.
 
     The slab is found from the linear forms of the indices: terms over blocks and over loops that are open at that
@@ -44,7 +45,7 @@ class TileStagePass(ModulePass):
     conditions of its mask that say no more than that its index is inside the buffer; it keeps the others.
 
     Leaves alone, with a remark: other reads outside serial reductions, indices that are not linear, rows that are no
-    power of two of the units that `swizzle` permutes, slabs for which `shared_bytes` has no room. Leaves alone: reads
+    whole number of the units that `swizzle` permutes, slabs for which `shared_bytes` has no room. Leaves alone: reads
     of buffers that the schedule does not name.
 
     shared_bytes: what the slabs of a kernel may take.
@@ -96,8 +97,10 @@ def stage_kernel(
         reads = [read for read in accesses_of(kernel) if isinstance(read, ReadOp) and read.buffer is argument]
         behind = not once and all(_loop_before(read) for read in reads)
         for read in reads:
-            loop = None if once else _reduction_around(read)
-            if loop is None and not once and not behind:
+            loops = [] if once else _reduction_around(read)
+            # Loops that are written out, or are one instruction, have no steps.
+            loop = next((loop for loop in loops if loop.axis.axis_kind is AxisKind.LOOP), None)
+            if not loops and not once and not behind:
                 unstaged.append(Unstaged(read, staging.buffer, "the read is in no serial loop of a reduction"))
                 continue
             slab = _slab_of(read, loop, staging)
@@ -148,16 +151,18 @@ def _slab_of(read: ReadOp, loop: ForOp | None, staging: Staging) -> _Slab | str:
     return _Slab(read.buffer, loop, tuple(origin), type)
 
 
-def _reduction_around(op: Operation) -> ForOp | None:
-    """The outermost serial loop of the innermost reduction that the op is in."""
+def _reduction_around(op: Operation) -> list[ForOp]:
+    """The serial loops of the innermost reduction that the op is in, outermost first."""
     loop = op.parent_op()
     while isinstance(loop, ForOp) and not loop.results:
         loop = loop.parent_op()
     if not isinstance(loop, ForOp):
-        return None
+        return []
+    loops = [loop]
     while isinstance(outer := loop.parent_op(), ForOp) and loop.inits and tuple(loop.inits) == tuple(outer.carried):
         loop = outer
-    return loop
+        loops.insert(0, loop)
+    return loops
 
 
 def _loop_before(read: ReadOp) -> ForOp | None:

@@ -137,8 +137,12 @@ uop.kernel @no_factors(%out: memref<64x64xf32>, %a: memref<64x64xf16>, %b: memre
 
 // -----
 
-// expected-error@+1 {{slabs are staged in each of its steps: put a loop around it}}
-uop.kernel @slab_in_a_step(%out: memref<64x64xf32>, %a: memref<64x64xf16>, %b: memref<64x64xf16>)
+// A slab of what an instruction reads stands in front of it: an instruction is no loop that has steps.
+// CHECK-LABEL: uop.kernel @one_slab
+// CHECK:         %[[SLAB:.*]] = tile.stage %a[%{{.*}}] buffers 1 : memref<64x64xf16> -> memref<64x16xf16, "shared">
+// CHECK:         tile.read %[[SLAB]][%{{.*}}] ldmatrix :
+// CHECK:         tile.mma m16n8k16
+uop.kernel @one_slab(%out: memref<64x64xf32>, %a: memref<64x64xf16>, %b: memref<64x64xf16>)
     schedule #tile.schedule<i = 4 warp * 16 mma, j = 8 register * 8 mma, k = 16 mma, stage = [%a]> {
   loop.for %i (i = 64 parallel) {
     loop.for %j (j = 64 parallel) {
@@ -153,6 +157,49 @@ uop.kernel @slab_in_a_step(%out: memref<64x64xf32>, %a: memref<64x64xf16>, %b: m
       uop.store %0, %out[%i, %j] : memref<64x64xf32>
     }
   }
+}
+
+// -----
+
+uop.kernel @slab_in_a_step(%out: memref<64x64xf32>, %a: memref<64x64xf16>, %b: memref<64x64xf16>) schedule #tile.schedule<i = 4 warp * 16 mma, j = 8 register * 8 mma, k = 16 mma, stage = [%a]> {
+  %wi = tile.axis i = 4 warp : index
+  %ri = tile.axis i = 2 register : vector<1x2x1xindex>
+  %li = tile.axis i = 8 lane : index
+  %rj = tile.axis j = 8 register : vector<8x1x1xindex>
+  %lj = tile.axis j = 4 lane : index
+  %rj_1 = tile.axis j = 2 register : vector<1x1x2xindex>
+  %0 = uop.const 16 : index
+  %1 = uop.mul %wi, %0 : index
+  %2 = uop.add %1, %li : index
+  %3 = uop.const 8 : index
+  %4 = uop.expand %3 : index -> vector<1x2x1xindex>
+  %5 = uop.mul %ri, %4 : vector<1x2x1xindex>
+  %6 = uop.expand %2 : index -> vector<1x2x1xindex>
+  %7 = uop.add %6, %5 : vector<1x2x1xindex>
+  %8 = uop.const 2 : index
+  %9 = uop.mul %lj, %8 : index
+  %10 = uop.expand %3 : index -> vector<8x1x1xindex>
+  %11 = uop.mul %rj, %10 : vector<8x1x1xindex>
+  %12 = uop.expand %9 : index -> vector<8x1x1xindex>
+  %13 = uop.add %12, %11 : vector<8x1x1xindex>
+  %14 = uop.expand %13 : vector<8x1x1xindex> -> vector<8x1x2xindex>
+  %15 = uop.expand %rj_1 : vector<1x1x2xindex> -> vector<8x1x2xindex>
+  %16 = uop.add %14, %15 : vector<8x1x2xindex>
+  %17 = uop.const 0 : index
+  // expected-error@+1 {{slabs are staged in each of its steps: put a loop around it}}
+  %18 = loop.for %k (k = 16 mma) carry (%acc = add : vector<8x2x2xf32>) {
+    %a_s = tile.stage %a[%17, %k] buffers 1 : memref<64x64xf16> -> memref<64x1xf16, "shared">
+    %19 = tile.read %a_s[%7, %17] : memref<64x1xf16, "shared">(vector<1x2x1xindex>, index) -> vector<1x2x1xf16>
+    %20 = uop.cast %19 : vector<1x2x1xf16> -> vector<1x2x1xf32>
+    %21 = tile.read %b[%k, %16] : memref<64x64xf16>(index, vector<8x1x2xindex>) -> vector<8x1x2xf16>
+    %22 = uop.cast %21 : vector<8x1x2xf16> -> vector<8x1x2xf32>
+    %23 = uop.expand %20 : vector<1x2x1xf32> -> vector<8x2x2xf32>
+    %24 = uop.expand %22 : vector<8x1x2xf32> -> vector<8x2x2xf32>
+    %25 = uop.mul %23, %24 : vector<8x2x2xf32>
+    %26 = uop.add %acc, %25 : vector<8x2x2xf32>
+    loop.yield %26 : vector<8x2x2xf32>
+  }
+  tile.write %18, %out[%7, %16] : vector<8x2x2xf32> -> memref<64x64xf32>(vector<1x2x1xindex>, vector<8x1x2xindex>)
 }
 
 // -----
@@ -185,10 +232,10 @@ uop.kernel @nested(%out: memref<64x64xf32>, %a: memref<64x64x4xf16>, %b: memref<
 // the channels, which lie behind each other in registers: each tap is a place among the rows, and no matrix is read
 // across.
 // CHECK-LABEL: uop.kernel @windows
-// CHECK:         loop.for %{{.*}} (c = 2 loop) carry (%acc = add : vector<1x2x2xf32>) {
+// CHECK:         loop.for %{{.*}} (c = 2 loop) carry (%acc = add : vector<2x2xf32>) {
 // CHECK:           tile.stage %x[{{.*}}] buffers 1 : memref<32x10xf16> -> memref<16x10xf16, strided<[1, 24]>, "shared">
 // CHECK:           tile.stage %w[{{.*}}] buffers 1 : memref<16x32x3xf16> -> memref<16x16x3xf16, strided<[72, 1, 24]>, "shared">
-// CHECK:           loop.for %t (t = 3 unroll) carry (%acc_1 = add from %acc : vector<1x2x2xf32>) {
+// CHECK:           loop.for %t (t = 3 unroll) carry (%acc_1 = add from %acc : vector<2x2xf32>) {
 // CHECK-NOT:         loop.for
 // CHECK:             %[[A:.*]] = tile.read %w_s[%{{.*}}, %{{.*}}, %t] ldmatrix :
 // CHECK:             %[[B:.*]] = tile.read %x_s[%{{.*}}, %{{.*}}] ldmatrix :
