@@ -6,6 +6,7 @@ has it; what a mask leaves out is not touched. Arguments are pointers to element
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from . import c_types
@@ -44,15 +45,28 @@ def load(element: str, lanes: int, *, count: int | None = None, index: str | Non
     chosen = f"chosen.lanes[i] ? from[{place}] : 0" if masked else f"from[{place}]"
     if count is not None:
         chosen = f"i < {count} ? from[i] : 0"
-    lines = [
-        f"{_INLINE}{type} {name}(const {c_types.SCALARS[element]} *from{_parameters(lanes, index, masked)}) {{",
+    by_lane = [
         f"  {_union(element, lanes)} to;",
         *_unions(lanes, index, masked),
         f"  LANES({lanes}) for (int i = 0; i < {lanes}; ++i) to.lanes[i] = {chosen};",
         "  return to.vector;",
+    ]
+    vectors, memory = [(element, lanes), *_more_vectors(lanes, index, masked)], ()
+    if count is not None and _is_vector(count):
+        widths = _doubled(count, lanes)
+        vectors, memory = [*vectors, *((element, width) for width in widths)], ((element, count),)
+        by_lane = _where_shuffled(
+            [f"  {c_types.vector_type(element, count)} x{count} = *({_at(element, count)} const *)from;"]
+            + [_widened(element, width) for width in widths if width < lanes]
+            + [f"  return x{lanes};"],
+            by_lane,
+        )
+    lines = [
+        f"{_INLINE}{type} {name}(const {c_types.SCALARS[element]} *from{_parameters(lanes, index, masked)}) {{",
+        *by_lane,
         "}",
     ]
-    return Function(name, "\n".join(lines), ((element, lanes), *_more_vectors(lanes, index, masked)))
+    return Function(name, "\n".join(lines), tuple(vectors), memory)
 
 
 def store(element: str, lanes: int, *, count: int | None = None, index: str | None = None, masked: bool) -> Function:
@@ -63,14 +77,54 @@ def store(element: str, lanes: int, *, count: int | None = None, index: str | No
     if count is not None:
         condition = f"if (i < {count}) "
     parameters = f"{c_types.SCALARS[element]} *to, {type} value{_parameters(lanes, index, masked)}"
-    lines = [
-        f"{_INLINE}void {name}({parameters}) {{",
+    by_lane = [
         f"  {_union(element, lanes)} from = {{value}};",
         *_unions(lanes, index, masked),
         f"  LANES({lanes}) for (int i = 0; i < {lanes}; ++i) {condition}to[{place}] = from.lanes[i];",
-        "}",
     ]
-    return Function(name, "\n".join(lines), ((element, lanes), *_more_vectors(lanes, index, masked)))
+    vectors, memory = [(element, lanes), *_more_vectors(lanes, index, masked)], ()
+    if count is not None and _is_vector(count):
+        vectors, memory = [*vectors, (element, count)], ((element, count),)
+        first = ", ".join(map(str, range(count)))
+        whole = f"  *({_at(element, count)} *)to = __builtin_shufflevector(value, value, {first});"
+        by_lane = _where_shuffled([whole], by_lane)
+    return Function(name, "\n".join([f"{_INLINE}void {name}({parameters}) {{", *by_lane, "}"]), tuple(vectors), memory)
+
+
+def _is_vector(count: int) -> bool:
+    """Whether the first lanes are as many as a vector has."""
+    return count > 1 and count & (count - 1) == 0
+
+
+def _doubled(count: int, lanes: int) -> list[int]:
+    """Lanes of the vectors on the way from one to another that has more: compilers widen by two at a time."""
+    widths: list[int] = []
+    while count <= lanes:
+        widths.append(count)
+        count *= 2
+    return widths
+
+
+def _widened(element: str, width: int) -> str:
+    """`x16` as `x8`, and zeros behind it."""
+    type, wider = c_types.vector_type(element, width), c_types.vector_type(element, 2 * width)
+    picked = ", ".join(map(str, range(2 * width)))
+    return f"  {wider} x{2 * width} = __builtin_shufflevector(x{width}, ({type}){{0}}, {picked});"
+
+
+def _where_shuffled(lines: Sequence[str], otherwise: Sequence[str]) -> list[str]:
+    """Lines for compilers that shuffle vectors into shorter and longer ones (GCC does from 12 on), and for others."""
+    return [
+        "#if defined __has_builtin && __has_builtin(__builtin_shufflevector)",
+        *lines,
+        "#else",
+        *otherwise,
+        "#endif",
+    ]
+
+
+def _at(element: str, lanes: int) -> str:
+    return c_types.memory_type(element, lanes)
 
 
 _STREAMS = {

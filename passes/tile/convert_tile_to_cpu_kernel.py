@@ -156,7 +156,7 @@ def _lanes(kernel: KernelOp, most: int) -> tuple[int | None, int]:
     able = [dimension for dimension, extent in extents.items() if gcd(extent, most) > 1]
     if not able:
         return None, 1
-    chosen = max(able, key=lambda dimension: (runs[dimension], dimension or 0))
+    chosen = max(able, key=lambda dimension: (runs[dimension], gcd(extents[dimension], most), dimension or 0))
     return chosen, gcd(extents[chosen], most)
 
 
