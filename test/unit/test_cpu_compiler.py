@@ -7,11 +7,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from xdsl.dialects.builtin import ModuleOp
 
 from uop.runtime.cache import default_cache
 from uop.runtime.native import compilation, compiler, library
 from uop.runtime.native.compiler import CCompileError, Compiler, CompilerNotFoundError, build, find_compiler, toolchain
 from uop.runtime.native.cpu import host, parse_cpuinfo
+from uop.targets.c import translate
 from uop.targets.writer import CodeLine
 
 TEXT = "int answer(void) { return 42; }\n"
@@ -82,10 +84,14 @@ def test_a_refused_text_names_the_lines_of_the_user(monkeypatch: pytest.MonkeyPa
     from test_cpu_programs import MARK, Kernel, module_of
 
     module = module_of({}, [Kernel(MARK, "1000xi32", [], tasks=1000)])
-    translation = compilation.translate(module)
+    translation = translate(module)
     lines = [*translation.lines[:-1], CodeLine("  undeclared = 1;", ("model.py:7",)), translation.lines[-1]]
     broken = compilation.Translation(lines, translation.kernels)
-    monkeypatch.setattr(compilation, "translate", lambda module: broken)  # pyright: ignore[reportUnknownLambdaType]
+
+    def broken_text(module: ModuleOp) -> compilation.Translation:
+        return broken
+
+    monkeypatch.setattr(compilation, "translate", broken_text)
     with pytest.raises(CCompileError, match=r"\n  from model.py:7$") as caught:
         compilation.compile_program(module)
     shutil.rmtree(caught.value.path.parent)

@@ -1,3 +1,4 @@
+# pyright: reportUnknownMemberType=false
 """`torch.compile(backend="uop", options={"device": "cpu"})` and `uop.compile`: C text, built and run on this machine."""
 
 from __future__ import annotations
