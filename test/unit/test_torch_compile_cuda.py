@@ -123,8 +123,8 @@ def test_the_newest_architecture_that_the_gpu_has(
 
 
 def test_graphs_take_a_gpu() -> None:
-    with pytest.raises(OptionError, match="option 'cuda_graph' takes device 'cuda', not 'interpret'"):
-        Options.of({"cuda_graph": True})
+    with pytest.raises(OptionError, match="option 'cuda_graph' takes device 'cuda', not 'sim'"):
+        Options.of({"cuda_graph": True, "device": "sim"})
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
