@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
@@ -20,6 +20,30 @@ def find_function(module: ModuleOp, name: str) -> FuncOp:
         if isinstance(op, FuncOp) and op.sym_name.data == name:
             return op
     raise PassError(f"the module has no function @{name}", module)
+
+
+class Sources:
+    """The lines of the user's program that the kernels of a plan name, each with its place in `Plan.sources`."""
+
+    def __init__(self) -> None:
+        self._places: dict[str, int] = {}
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        return tuple(self._places)
+
+    def runs(self, numbered: Iterable[tuple[int, Sequence[str]]]) -> tuple[tuple[int, tuple[int, ...]], ...]:
+        """`Kernel.lines` of a kernel: from which of its lines on it computes which of the user's.
+
+        numbered: each of its lines by number, and the lines of the user's that it computes
+        """
+        runs: list[tuple[int, tuple[int, ...]]] = []
+        last: Sequence[str] = ()
+        for number, sources in numbered:
+            if sources != last:
+                last = sources
+                runs.append((number, tuple(self._places.setdefault(source, len(self._places)) for source in sources)))
+        return tuple(runs)
 
 
 def plan_of(

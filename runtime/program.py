@@ -17,7 +17,7 @@ from .artifact.plan import Kernel, Launch, Plan
 from .artifact.simulated import simulate_launch
 from .artifact.walk import walk
 from .nvrtc import Compiled, CompileError, Resources, compile_cuda
-from .planning import find_function, plan_of
+from .planning import Sources, find_function, plan_of
 from .simulator import Counters
 
 
@@ -100,17 +100,12 @@ CUDA, PTX, CUBIN = "cuda", "ptx", "cubin"
 _SUFFIXES = {CUDA: "cu", PTX: "ptx", CUBIN: "cubin"}
 
 
-def _planned(compiled: CompiledKernel, sources: dict[str, int]) -> Kernel:
-    """The kernel as plans have it. sources: place of each of the user's lines, to which new ones are added"""
+def _planned(compiled: CompiledKernel, sources: Sources) -> Kernel:
+    """The kernel as plans have it."""
     entry = kernel_name(compiled.kernel)
     files = {kind: f"kernels/{entry}.{suffix}" for kind, suffix in _SUFFIXES.items()}
-    runs: list[tuple[int, tuple[int, ...]]] = []
-    last: tuple[str, ...] = ()
-    for number, line in enumerate(compiled.lines, 1):
-        if line.sources != last:
-            last = line.sources
-            runs.append((number, tuple(sources.setdefault(source, len(sources)) for source in last)))
-    return Kernel(entry, compiled.kernel.grid_shape, compiled.kernel.threads, files, tuple(runs))
+    runs = sources.runs((number, line.sources) for number, line in enumerate(compiled.lines, 1))
+    return Kernel(entry, compiled.kernel.grid_shape, compiled.kernel.threads, files, runs)
 
 
 class Program:
@@ -122,11 +117,11 @@ class Program:
         self.kernels = {
             kernel.sym_name.data: CompiledKernel(kernel, kernel_lines(kernel)) for kernel in gpu_kernels(module)
         }
-        sources: dict[str, int] = {}
+        sources = Sources()
         kernels = {name: _planned(compiled, sources) for name, compiled in self.kernels.items()}
         arch = next((compiled.kernel.arch.data for compiled in self.kernels.values()), "")
         function = find_function(module, name)
-        self.plan: Plan = plan_of(function, kernels, target=CUDA, arch=arch, sources=tuple(sources))
+        self.plan: Plan = plan_of(function, kernels, target=CUDA, arch=arch, sources=sources.lines)
 
     def compile(self) -> None:
         """Compile all kernels for their architecture. Raises `CompileError`."""

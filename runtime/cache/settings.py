@@ -21,8 +21,8 @@ _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 def default_folder() -> Path:
     """`$UOP_CACHE_DIR`, else `$XDG_CACHE_HOME/uop`, else `~/.cache/uop`."""
     if named := os.environ.get(FOLDER):
-        return Path(named)
-    return Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "uop"
+        return Path(named).expanduser().absolute()
+    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser().absolute() / "uop"
 
 
 def default_cache() -> Cache | None:

@@ -97,7 +97,7 @@ class Cache:
         if len(data) > self.limit:
             return False
         path = self._path(key)
-        temporary = path.with_name(f"{key.digest}.{os.getpid()}.{time.monotonic_ns()}{TEMPORARY}")
+        temporary = path.with_name(f"{key.digest}.{os.urandom(8).hex()}{TEMPORARY}")
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             path.parent.mkdir(mode=0o700, exist_ok=True)

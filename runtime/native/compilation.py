@@ -8,7 +8,7 @@ from ...dialects.uop import LaunchOp
 from ...targets.c import Translation, program_name, translate
 from ..artifact.artifact import Artifact
 from ..artifact.plan import Kernel, Plan
-from ..planning import find_function, plan_of
+from ..planning import Sources, find_function, plan_of
 from .compiler import CCompileError, Compiler, build
 from .cpu import host
 from .program import LIBRARY, TARGET, TEXT, CpuProgram
@@ -47,16 +47,10 @@ def load_guarded(module: ModuleOp, name: str = "forward", *, compiler: Compiler 
 
 def _plan(module: ModuleOp, name: str, translation: Translation) -> Plan:
     function = find_function(module, name)
-    sources: dict[str, int] = {}
+    sources = Sources()
     kernels: dict[str, Kernel] = {}
     for symbol, (entry, places) in translation.kernels.items():
-        runs: list[tuple[int, tuple[int, ...]]] = []
-        last: tuple[str, ...] = ()
-        for place in places:
-            line = translation.lines[place]
-            if line.sources != last:
-                last = line.sources
-                runs.append((place + 1, tuple(sources.setdefault(source, len(sources)) for source in last)))
-        kernels[symbol] = Kernel(entry, files={TEXT: TEXT, LIBRARY: LIBRARY}, lines=tuple(runs))
+        runs = sources.runs((place + 1, translation.lines[place].sources) for place in places)
+        kernels[symbol] = Kernel(entry, files={TEXT: TEXT, LIBRARY: LIBRARY}, lines=runs)
     entry = f"{program_name(name)}_run"
-    return plan_of(function, kernels, target=TARGET, arch=host().arch, sources=tuple(sources), entry=entry)
+    return plan_of(function, kernels, target=TARGET, arch=host().arch, sources=sources.lines, entry=entry)

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -151,6 +152,17 @@ def test_processes_share_keys(cache: Cache, limit: int) -> None:
         _, errors = writer.communicate(timeout=60)
         assert (writer.returncode, errors) == (0, "")
     assert not list(cache.folder.rglob("*.tmp"))
+
+
+def test_threads_share_a_key(cache: Cache) -> None:
+    def write(_: int) -> bool:
+        return cache.put(KEY, FILES) and cache.get(KEY) == FILES
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with ThreadPoolExecutor(8) as pool:
+            assert all(pool.map(write, range(64)))
+    assert [path.name for path in cache.folder.rglob("*") if path.is_file()] == [path_of(cache).name]
 
 
 def test_killed_writers_leave_no_wrong_entry(cache: Cache) -> None:
@@ -326,6 +338,8 @@ def test_where_the_cache_is(environment: pytest.MonkeyPatch) -> None:
     assert folder() == "/xdg/uop"
     environment.setenv("UOP_CACHE_DIR", "/mine")
     assert folder() == "/mine"
+    environment.setenv("UOP_CACHE_DIR", "mine")
+    assert folder() == str(Path.cwd() / "mine")
     environment.setenv("UOP_CACHE", "0")
     assert default_cache() is None
 
