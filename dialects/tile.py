@@ -48,7 +48,7 @@ from .syntax import (
     print_types,
     segment_sizes,
 )
-from .types import byte_width, element_count, element_of, index, is_memref, shape_of, with_element, with_shape
+from .types import byte_width, element_count, element_of, index, is_float, is_memref, shape_of, with_element, with_shape
 from .uop.ranges import CombineOver, verify_access
 from .uop.reduction import verify_monoid_operands
 
@@ -377,13 +377,19 @@ class WriteOp(IRDLOperation):
         print_paren_types(printer, [i.type for i in self.indices])
 
 
+def _is_wider(element: Attribute, than: Attribute) -> bool:
+    """Whether both are floats and `element` holds all numbers of the other."""
+    return is_float(element) and is_float(than) and byte_width(element) > byte_width(than)
+
+
 @irdl_op_definition
 class StageOp(IRDLOperation):
     """The block copies the box of a buffer at an origin into shared memory; elements outside the buffer are 0.
 
     `%s = tile.stage %x[%i, %k] buffers 2 async : memref<16x64xf32> -> memref<16x32xf32, strided<[36, 1]>,
     "shared">`. The result's
-    shape is the box, its layout where the elements lie (padding, swizzle).
+    shape is the box, its layout where the elements lie (padding, swizzle), its elements those of the buffer, or floats
+    of more bits, to which the copy converts them.
     buffers: slabs that exist at once; with 2, the loop around copies the next slab while this one is used.
     async: the copy is asynchronous (cp.async).
     """
@@ -412,8 +418,10 @@ class StageOp(IRDLOperation):
         assert is_memref(slab)
         if memory_space(source) != "global" or memory_space(slab) != "shared":
             raise VerifyException('a stage copies from a plain memref to one in "shared"')
-        if source.element_type != slab.element_type or len(source.get_shape()) != len(slab.get_shape()):
-            raise VerifyException("a slab has the element type and the rank of its buffer")
+        if len(source.get_shape()) != len(slab.get_shape()):
+            raise VerifyException("a slab has the rank of its buffer")
+        if source.element_type != slab.element_type and not _is_wider(slab.element_type, source.element_type):
+            raise VerifyException("a slab has the element type of its buffer, or a wider float")
         if self.buffers.value.data < 1:
             raise VerifyException("a stage has at least one buffer")
 

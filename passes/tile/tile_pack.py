@@ -5,12 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.passes import ModulePass
 
+from ...dialects.layouts import span_of
+from ...dialects.tile import ReadOp, StageOp
+from ...dialects.types import byte_width, element_of, is_float, is_memref, with_element
+from ...dialects.uop import CastOp, KernelOp
 from ...rewriting.dead import erase_unused
 from ...rewriting.diagnostics import emit_remark
 from .accesses import kernels_of
+from .places import builder_before
 from .tile_stage import stage_kernel
 
 TASK_BYTES = 896 * 1024
@@ -22,7 +27,8 @@ class TilePackPass(ModulePass):
     """Copy all that a task reads of the buffers that `stage = [%x …]` of the schedule names to arrays of the task.
 
     What tile-stage does for a step of a reduction in the shared memory of a GPU, for a whole task of a CPU: rows that
-    are far apart in a buffer are neighbours in its array, and with `along` so are the elements that lanes read.
+    are far apart in a buffer are neighbours in its array, and with `along` so are the elements that lanes read. Floats
+    that are only read to be made wider are so in the array: the copy converts each once.
 
     Leaves alone, with a remark: indices that are not linear, boxes for which `task_bytes` has no room. Leaves alone:
     reads of buffers that the schedule does not name.
@@ -39,4 +45,48 @@ class TilePackPass(ModulePass):
             if kernel.schedule is not None and kernel.schedule.data.stage:
                 for left in stage_kernel(kernel, kernel.schedule.data.stage, self.task_bytes, once=True):
                     emit_remark(left.read, f"%{left.buffer} is not packed here: {left.reason}")
+                _convert_while_packing(kernel, self.task_bytes)
                 erase_unused(kernel.body.block)
+
+
+def _convert_while_packing(kernel: KernelOp, task_bytes: int) -> None:
+    """Give arrays the element type that all their readers make of what they read, if that is a wider float."""
+    stages = [op for op in kernel.body.walk() if isinstance(op, StageOp)]
+    taken = sum(_bytes(op) for op in stages)
+    for stage in stages:
+        reads = [use.operation for use in stage.result.uses]
+        readers = {use.operation for read in reads for result in read.results for use in result.uses}
+        types = {element_of(reader.results[0].type) for reader in readers if isinstance(reader, CastOp)}
+        if len(types) != 1 or not all(isinstance(reader, CastOp) for reader in readers):
+            continue
+        (element,) = types
+        source, slab = element_of(stage.buffer.type), stage.result.type
+        assert is_memref(slab)
+        grown = _bytes(stage) * (byte_width(element) // byte_width(source) - 1)
+        if not (is_float(source) and is_float(element)) or grown <= 0 or taken + grown > task_bytes:
+            continue
+        taken += grown
+        type = MemRefType(element, slab.get_shape(), slab.layout, slab.memory_space)
+        builder = builder_before(stage)
+        wide = builder.insert(StageOp.of(stage.buffer, stage.origin, type, stage.buffers.value.data))
+        wide.location = stage.location
+        wide.result.name_hint = stage.result.name_hint
+        for read in reads:
+            assert isinstance(read, ReadOp)
+            again = ReadOp.of(wide.result, read.indices, with_element(read.result.type, element), read.mask)
+            again.location = read.location
+            builder_before(read).insert(again)
+            for use in list(read.result.uses):
+                use.operation.results[0].replace_all_uses_with(again.result)
+                use.operation.detach()
+                use.operation.erase()
+            read.detach()
+            read.erase()
+        stage.detach()
+        stage.erase()
+
+
+def _bytes(stage: StageOp) -> int:
+    type = stage.result.type
+    assert is_memref(type)
+    return span_of(type) * byte_width(type.element_type)

@@ -350,6 +350,8 @@ class _Interpreter:
             values = buffer[tuple(indices)] if indices else self.uniform(buffer)
         if inside is not None:
             values = np.where(inside, values, buffer.dtype.type(0))
+        if isinstance(memory, _Slab):  # the copy converts its elements
+            values = cast_array(values, element_of(op.result.type))
         return self.registers(values, shape_of(op.result.type))
 
     def write(self, op: WriteOp) -> None:

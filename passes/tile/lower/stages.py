@@ -9,7 +9,9 @@ from xdsl.ir import Operation
 from ....dialects.gpu_kernel import AsyncCommitOp, AsyncWaitOp
 from ....dialects.loop import ForOp
 from ....dialects.tile import AxisOp, StageOp
+from ....dialects.types import element_of
 from ....dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, ExpandOp
+from ....rewriting.diagnostics import PassError
 from .indices import ZERO
 from .lowering import Lowering
 from .pipelines import Pipeline, pipelined_stages
@@ -31,7 +33,13 @@ class StageGroup:
     asynchronous: bool = False
 
     def add(self, op: StageOp) -> None:
-        """Copy the slab of a stage that is not copied ahead of its loop."""
+        """Copy the slab of a stage that is not copied ahead of its loop. Raises `PassError` for one that converts."""
+        if element_of(op.buffer.type) != element_of(op.result.type):
+            raise PassError(
+                f"the slab of a buffer of {element_of(op.buffer.type)} has elements of {element_of(op.result.type)}",
+                op,
+                "copies of a GPU convert nothing: stage the buffer's own elements",
+            )
         copy = slab_copy(self.lowering, op)
         copy.declare(self.lowering, 1)
         self.lowering.barrier_before(self.scope, op)

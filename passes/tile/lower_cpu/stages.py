@@ -134,16 +134,16 @@ class _Copy:
     def _load(self, scope: VectorScope, place: Sequence[LinearForm], dimension: int, count: int) -> SSAValue:
         """`count` elements along a dimension, a vector that is 0 behind them."""
         lowering = self.lowering
-        type = with_shape(self.slab.element_type, (lowering.lanes,) if lowering.lanes > 1 else ())
+        type = with_shape(self.source.element_type, (lowering.lanes,) if lowering.lanes > 1 else ())
         places = self._lanes_along(place, dimension)
         at = [origin + x for origin, x in zip(self.origin, places, strict=True)]
         inside = [x - LinearForm({}, extent) for x, extent in zip(at, self.source.get_shape(), strict=True)]
         mask = mask_of(lowering, scope, [*inside, *self._first(count)])
-        value = scope.const(0, self.slab.element_type)
+        value = scope.const(0, self.source.element_type)
         if mask is not None:
             address = flat_index(lowering.indices, scope, self.source, at)
             value = load(lowering, scope, lowering.buffers[self.op.buffer], address, type, mask)
-        return scope.fit(value, lanes_of(type))
+        return scope.cast(scope.fit(value, lanes_of(type)), self.slab.element_type)
 
     def _store(self, scope: VectorScope, value: SSAValue, place: Sequence[LinearForm], count: int) -> None:
         lowering = self.lowering

@@ -46,6 +46,29 @@ uop.kernel @transposed(%out: memref<128x64xf32>, %a: memref<128x64xf32>, %b: mem
 
 // -----
 
+// Halves that are only read to be computed with in f32 are converted on the way.
+
+// CHECK-LABEL: uop.kernel @halves
+// CHECK:         %b_s = tile.stage %b[%{{.*}}, %{{.*}}] buffers 1 : memref<64x64xf16> -> memref<16x64xf32, strided<[1, 16]>, "shared">
+// CHECK:         tile.read %b_s[%rj, %k] : memref<16x64xf32, strided<[1, 16]>, "shared">(vector<16xindex>, index) -> vector<16xf32>
+// CHECK-NOT:     uop.cast {{.*}} vector<16xf16>
+uop.kernel @halves(%out: memref<128x64xf32>, %a: memref<128x64xf32>, %b: memref<64x64xf16>) schedule #tile.schedule<i = 128 loop, j = 4 block * 16 register, k = 64 loop, stage = [%b along 0]> {
+  loop.for %i (i = 128 parallel) {
+    loop.for %j (j = 64 parallel) {
+      %2 = loop.reduce %k (k = 64) add : f32 {
+        %0 = uop.load %a[%i, %k] : memref<128x64xf32>
+        %1 = uop.load %b[%j, %k] : memref<64x64xf16>
+        %wide = uop.cast %1 : f16 -> f32
+        %p = uop.mul %0, %wide : f32
+        loop.yield %p : f32
+      }
+      uop.store %2, %out[%i, %j] : memref<128x64xf32>
+    }
+  }
+}
+
+// -----
+
 // What does not fit stays where it is, and nothing is packed that is not named.
 
 // REMARK: remark: %b is not packed here: the slab takes 16384 bytes, and 0 of the 8192 bytes that there are are taken
