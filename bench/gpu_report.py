@@ -8,9 +8,17 @@ from typing import Any
 
 from gpu_fit import Factor, Sample, fit
 from gpu_units import COPY, OVERHEAD, PRODUCT, RIGHT
+from kernel_bounds import GPUS
 
 REFERENCES = {"sm_80": "A100", "sm_90": "H100"}
 """Architecture → the GPU whose rates the bounds are for."""
+
+RATES = {pipe: pipe for pipe in ("issue", "fp32", "integer", "special", "tensor", "shared")} | {
+    "L1": "l1_sectors",
+    "L2": "l2_bytes",
+    "DRAM": "dram_bytes",
+}
+"""Pipe of the bounds → the field of `kernel_bounds.Gpu` that is its rate."""
 
 CASE_COLUMNS = ("uop", "eager", "inductor", "triton")
 MODEL_COLUMNS = ("uop", "uop, graph", "eager", "inductor")
@@ -106,13 +114,19 @@ def _rates(factors: Mapping[str, Factor], reference: str) -> Iterator[str]:
         yield "Nothing to fit them with."
         return
     yield f"How many times longer kernels take than the bound of their slowest pipe on {reference}, by least squares;"
-    yield "and the error of times that are predicted so."
+    yield "the rate of `kernel_bounds.py` that would make them meet; and the error of times that are predicted so."
     yield ""
     rows = [
-        [pipe, f"{factor.factor:.2f}", f"{factor.error:.0%}", ", ".join(factor.kernels)]
+        [pipe, f"{factor.factor:.2f}", _rate(pipe, factor, reference), f"{factor.error:.0%}", ", ".join(factor.kernels)]
         for pipe, factor in factors.items()
     ]
-    yield from _table(["pipe", "factor", "error", "kernels"], rows)
+    yield from _table(["pipe", "factor", "rate", "error", "kernels"], rows)
+
+
+def _rate(pipe: str, factor: Factor, reference: str) -> str:
+    """The field of `Gpu` that is the pipe's peak rate, divided by the factor."""
+    field = RATES[pipe]
+    return f"{field} = {getattr(GPUS[reference], field) / factor.factor:.3g}" if factor.factor else ""
 
 
 def _table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 import torch
 
+from uop.runtime.simulator import Counters
+
 BENCH = Path(__file__).parents[2] / "bench"
 
 Modules = Callable[[str], Any]
@@ -203,7 +205,7 @@ def test_failures_are_told(module: Modules, tmp_path: Path) -> None:
     assert f"| softmax, 8×64 | {right} | {right} | {right} | {right} | 1.00 | 1.00 | 1.00 | 2.5 | 36% |" in lines
     assert f"| relu(matmul), 16×16×16 | {right}, wrong | {right} | {right} | {right} |  |  |  | 2.5 |  |" in lines
     assert "- case/matmul_small/uop: wrong, the greatest difference is 0.5 of the greatest element" in lines
-    assert "| issue | 2.00 | 0% | softmax_small |" in lines  # 7 of which 2 are the overhead, bound 2.5
+    assert "| issue | 2.00 | issue = 2 | 0% | softmax_small |" in lines  # 7 of which 2 are the overhead, bound 2.5
     assert "A graph of almost nothing takes 2.0 (1.0 to 3.0) µs." in lines
     assert "A copy moves 3.50 TB/s, PyTorch's product of f16 matrices does 800 TFLOP/s." in lines
 
@@ -281,6 +283,13 @@ def test_the_fit_finds_the_factors(module: Modules) -> None:
     assert {pipe: factor.factor for pipe, factor in found.items()} == pytest.approx(factors)
     assert all(factor.error == pytest.approx(0, abs=1e-9) for factor in found.values())
     assert "k5" in found["tensor"].kernels  # 12 of issue and 9 of tensor: slowest by the factors alone
+
+
+def test_every_pipe_has_a_rate(module: Modules) -> None:
+    bounds = module("kernel_bounds")
+    counters = Counters(blocks=1, threads=32)
+    assert module("gpu_report").RATES.keys() == bounds.bounds(counters, 1, bounds.GPUS["H100"]).keys()
+    assert all(hasattr(bounds.GPUS["H100"], field) for field in module("gpu_report").RATES.values())
 
 
 def test_the_fit_tells_its_error(module: Modules) -> None:
