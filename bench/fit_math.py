@@ -72,12 +72,12 @@ def main() -> None:
     x = chebyshev(1e-3, 0.625)
     fit("tanh: x + x³ p(x²)", x**2, range(5), (np.tanh(x) - x) / x**3, x**3 / np.tanh(x))
 
-    x = chebyshev(1e-3, 1.0)
+    x = chebyshev(1e-3, 1.125)
     erf = np.array([math.erf(value) for value in x])
-    fit("erf, |x| <= 1: x + x p(x²)", x**2, range(7), erf / x - 1, x / erf)
-    x = chebyshev(0.95, 3.97)
-    erfc = np.array([math.erfc(value) for value in x])
-    fit("erf, |x| > 1: 1 - exp(-x p(x))", x, range(1, 7), -np.log(erfc), erfc / (1 - erfc))
+    fit("erf, |x| < 9/8: x + x p(x²)", x**2, range(7), erf / x - 1, x / erf)
+    x = chebyshev(1.124, 3.94)
+    erf = np.array([math.erf(value) for value in x])
+    fit("erf, |x| >= 9/8: q(|x| - 2.4375)", x - 2.4375, range(14), erf, 1 / erf)
 
     f = chebyshev(math.sqrt(0.5) * 0.9999 - 1, math.sqrt(2) * 1.0001 - 1)
     fit(
