@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Block, Operation, SSAValue
 
+from ...dialects.types import bit_width, element_of, is_float
 from ...dialects.uop import (
     AluOp,
     BitcastOp,
@@ -30,8 +31,9 @@ class Fusion:
     It starts with the function's outputs and only grows:
 
     1. For each reduction and scan, in order, the kernel that ends furthest behind it and breaks no criterion
-       (fusion_limits.py): epilogues join what they follow. It ends on a reduction, scan, ALU op or cast, then a
-       permute or reshape that is the only use, so that the buffer has the layout that its reader wants.
+       (fusion_limits.py): epilogues join what they follow. It ends on a reduction, scan, ALU op or cast, but on none
+       that only makes elements wider, which is for those who read them; then a permute or reshape that is the only
+       use, so that the buffer has the layout that its reader wants.
     2. What breaks a criterion in the kernel of an output is cut.
     3. A reduction or scan that two kernels need is materialised. So is another value that they need, when its n kernels
        would read more bytes to compute it again than to write it once and read it n times; what a kernel reads
@@ -109,6 +111,8 @@ class Fusion:
                 break
             if isinstance(later, ExpandOp):
                 repeated = True
+            elif _only_widens(later):
+                continue
             elif isinstance(later, AluOp | CastOp | BitcastOp | Combination):
                 # What only changes repeated elements is no end: nothing yet says that they share an axis with others.
                 repeated = repeated and sum(not _is_constant(value) for value in later.operands) == 1
@@ -178,6 +182,8 @@ class Fusion:
 
     def _end_of_cut(self, op: Operation, cone: Cone) -> Operation:
         """Where the new kernel that computes `op` ends, inside of the one that is cut."""
+        while _only_widens(op) and isinstance(op.operands[0].owner, Operation) and op.operands[0].owner in cone.ops:
+            op = op.operands[0].owner
         end = self._furthest(op)[0] if isinstance(op, Combination) else self._with_layout(op)
         return end if end in cone.ops[:-1] else op
 
@@ -206,6 +212,15 @@ class Fusion:
                     reason = f"is needed by {count} kernels, each of which would read {read} bytes for it"
                     found = Violation(op, reason)
         return found
+
+
+def _only_widens(op: Operation) -> bool:
+    """Whether an op gives the numbers that it takes, in more bits, or cut to TF32: whoever reads them does that for
+    nothing, and a matrix instruction takes them as they were."""
+    if isinstance(op, CastOp):
+        source, target = element_of(op.input.type), element_of(op.result.type)
+        return is_float(source) and is_float(target) and bit_width(source) < bit_width(target)
+    return isinstance(op, AluOp) and op.row().name == "to_tf32"
 
 
 def _is_dearer(leaves: Iterable[SSAValue], count: int, size: int) -> bool:

@@ -9,17 +9,21 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from memory_checks import check_memory
 from test_tile_to_gpu_kernel import Array, kernel_of, needs_nvrtc, parse, run_pass
 
 from uop.dialects import gpu_kernel
 from uop.dialects.uop import KernelOp
+from uop.frontends.capture import capture_expression
 from uop.runtime import nvrtc
 from uop.runtime.cubin import kernel_resources
 from uop.runtime.interpret.gpu_kernels import from_storage
 from uop.runtime.interpret.tiles import interpret_tile_kernel
 from uop.runtime.simulator import Counters, simulate
 from uop.targets.cuda import kernel_text
+from uop.tools.execution import run_captured
+from uop.tools.pipelines import CompileOptions
 
 TILE_PASSES = (
     "choose-schedule",
@@ -373,3 +377,21 @@ def test_registers(arch: str) -> None:
         (resources,) = kernel_resources(nvrtc.compile_cuda(kernel_text(kernel), arch).cubin).values()
         assert resources.stack_bytes == 0
         assert resources.registers <= 255
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_every_layer_is_multiplied_by_instructions(dtype: str) -> None:
+    """What lies between two products is stored in the type that the second multiplies, so that it can."""
+    x, w1, w2 = (f"torch.randn({shape}, dtype=torch.{dtype})" for shape in ("33, 64", "96, 64", "40, 96"))
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("high")
+    try:
+        captured = capture_expression(f"F.linear(F.relu(F.linear({x}, {w1})), {w2})")
+        result = run_captured(captured, CompileOptions())
+    finally:
+        torch.set_float32_matmul_precision(before)
+    assert [row.error < {"float16": 1e-3, "float32": 1e-6}[dtype] for row in result.comparisons] == [True]
+    kernels = [run.compiled.kernel for run in result.run.kernels]
+    assert len(kernels) == 2
+    assert all(any(op.name == "gpu_kernel.mma" for op in kernel.body.walk()) for kernel in kernels)

@@ -54,6 +54,34 @@ func.func @norm_linear(%x: tensor<8x64xf32>, %w: tensor<32x64xf32>) -> tensor<8x
 
 // -----
 
+// A kernel ends before elements are only made wider, or cut to TF32: the next one reads fewer bytes, and sees what its matrix
+// instructions multiply.
+func.func @layers(%x: tensor<8x32xf32>, %w: tensor<32x32xf16>) -> tensor<8x32xf32> {
+  // expected-remark@+1 {{its kernel ends at uop.cast, which writes 512 bytes; further on, uop.reduce_axis of}}
+  %0 = uop.reduce_axis add %x axes [1] : (tensor<8x32xf32>) -> tensor<8x1xf32>
+  %1 = uop.expand %0 : tensor<8x1xf32> -> tensor<8x32xf32>
+  %2 = uop.mul %x, %1 : tensor<8x32xf32>
+  %3 = uop.cast %2 : tensor<8x32xf32> -> tensor<8x32xf16>
+  %4 = uop.cast %3 : tensor<8x32xf16> -> tensor<8x32xf32>
+  %5 = uop.to_tf32 %4 : tensor<8x32xf32>
+  %6 = uop.reshape %5 : tensor<8x32xf32> -> tensor<8x1x32xf32>
+  %7 = uop.expand %6 : tensor<8x1x32xf32> -> tensor<8x32x32xf32>
+  %8 = uop.cast %w : tensor<32x32xf16> -> tensor<32x32xf32>
+  %9 = uop.reshape %8 : tensor<32x32xf32> -> tensor<1x32x32xf32>
+  %10 = uop.expand %9 : tensor<1x32x32xf32> -> tensor<8x32x32xf32>
+  %11 = uop.mul %7, %10 : tensor<8x32x32xf32>
+  %12 = uop.reduce_axis add %11 axes [2] : (tensor<8x32x32xf32>) -> tensor<8x32x1xf32>
+  %13 = uop.reshape %12 : tensor<8x32x1xf32> -> tensor<8x32xf32>
+  func.return %13 : tensor<8x32xf32>
+}
+// CHECK-LABEL: uop.kernel @layers_0(%x: tensor<8x32xf32>) -> (tensor<8x32xf16>) {
+// CHECK-NOT:     to_tf32
+// CHECK-LABEL: uop.kernel @layers_1(
+// CHECK:         uop.cast %{{.*}} : tensor<8x32xf16> -> tensor<8x32xf32>
+// CHECK:         uop.to_tf32
+
+// -----
+
 // Attention of heads of one tensor. Scores, softmax and the product with the values are three kernels. Splitting the heads is a
 // view; swapping heads and rows is index arithmetic of the kernel that reads, and of the last kernel, whose result then only
 // needs a view.
