@@ -184,13 +184,13 @@ def product_schedule(shape: KernelShape, row: str, column: str, reduced: str) ->
 
 def _min_blocks(words: int, threads: int) -> int | None:
     """Blocks of so many threads that a multiprocessor holds while each thread has the registers that it needs: `words`
-    for its sums, as many for operands and products, and 32 for addresses.
+    for its sums, as many for operands and products, and 48 for addresses.
 
-    None where these are fewer than the 64 that ptxas gives each thread of such blocks if it is told nothing. It spills
-    what does not fit, also where it could give more.
+    None where these are no more than the 64 that ptxas gives each thread of such blocks if it is told nothing. It
+    spills what does not fit, also where it could give more.
     """
-    needed = 2 * words + 32
-    return max(1, REGISTERS // (max(WARP, threads) * needed)) if needed >= UNASKED_REGISTERS else None
+    needed = 2 * words + 48
+    return max(1, REGISTERS // (max(WARP, threads) * needed)) if needed > UNASKED_REGISTERS else None
 
 
 def _staged_loads(shape: KernelShape, reduced: str) -> dict[str, Access]:

@@ -63,8 +63,8 @@ def test_cost() -> None:
 @pytest.mark.parametrize(
     ("program", "min_blocks"),
     [
-        ("torch.randn(64, 512) @ torch.randn(512, 64)", 4),
-        ("torch.randn(512, 16) @ torch.randn(16, 512)", 4),
+        ("torch.randn(64, 512) @ torch.randn(512, 64)", 3),
+        ("torch.randn(512, 16) @ torch.randn(16, 512)", 3),
         ("torch.randn(101, 300, dtype=torch.float64) @ torch.randn(300, 67, dtype=torch.float64)", 2),
     ],
 )

@@ -84,7 +84,7 @@ uop.kernel @long_rows(%out: memref<5xf32>, %x: memref<5x4096xf32>) {
 
 // -----
 
-// CHECK: uop.kernel @longest_rows({{.*}}) schedule #tile.schedule<i = 5 block, j = 16 loop * 1024 thread * 4 register> {
+// CHECK: uop.kernel @longest_rows({{.*}}) schedule #tile.schedule<i = 5 block, j = 8 loop * 8 register * 256 thread * 4 register> {
 uop.kernel @longest_rows(%out: memref<5xf32>, %x: memref<5x65536xf32>) {
   loop.for %i (i = 5 parallel) {
     %0 = loop.reduce %j (j = 65536) add : f32 {
@@ -98,7 +98,7 @@ uop.kernel @longest_rows(%out: memref<5xf32>, %x: memref<5x65536xf32>) {
 // -----
 
 // Columns: neighbouring threads take neighbouring columns, 16 bytes each; the slower threads share a column.
-// CHECK: uop.kernel @columns({{.*}}) schedule #tile.schedule<k = 4 register * 16 thread, i = 16 thread * 4 register> {
+// CHECK: uop.kernel @columns({{.*}}) schedule #tile.schedule<k = 8 register * 8 thread, i = 16 thread * 4 register> {
 uop.kernel @columns(%out: memref<40xf32>, %x: memref<64x40xf32>) {
   loop.for %i (i = 40 parallel) {
     %0 = loop.reduce %k (k = 64) add : f32 {
@@ -167,7 +167,7 @@ uop.kernel @product(%out: memref<16x16xf32>, %x: memref<16x64xf32>, %w: memref<6
 // -----
 
 // With the weight's rows along k, a thread's columns lie apart: neighbours would read one bank.
-// CHECK: uop.kernel @linear({{.*}}) schedule #tile.schedule<i = 16 thread * 4 register, j = 2 block * 4 register * 16 thread, k = 16 loop * 16 loop, stage = [%x buffers 2 async pad 4, %w buffers 2 async pad 4], min_blocks = 4> {
+// CHECK: uop.kernel @linear({{.*}}) schedule #tile.schedule<i = 16 thread * 4 register, j = 2 block * 4 register * 16 thread, k = 16 loop * 16 loop, stage = [%x buffers 2 async pad 4, %w buffers 2 async pad 4], min_blocks = 3> {
 uop.kernel @linear(%out: memref<64x128xf32>, %x: memref<64x256xf32>, %w: memref<128x256xf32>) {
   loop.for %i (i = 64 parallel) {
     loop.for %j (j = 128 parallel) {
