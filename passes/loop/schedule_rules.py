@@ -37,6 +37,9 @@ STREAM_STEPS = 4
 STREAM_THREADS = 128
 """Threads of a block that take several vectors each."""
 
+COLUMN_THREADS = 128
+"""Threads of a block whose columns are only reduced: each keeps many loads on their way, and few exchange results."""
+
 MANY_ROWS = 1024
 """Rows, a warp each, that fill every multiprocessor of a large GPU with eight warps or so: more of them may take more
 registers each."""
@@ -320,7 +323,8 @@ def _column_reduction(shape: KernelShape, inner: str) -> Choice:
         return Choice(schedule_of(shape, axes), f"columns of {length}: a column a thread, in registers")
     width = _vector_width(shape, inner) if column not in shape.parallel else 1
     threads = min(32, power_of_two_above(ceil_div(extent, width)))
-    split = min(BLOCK_THREADS // threads, power_of_two_above(ceil_div(length, 4)))
+    most = BLOCK_THREADS if column in shape.parallel else COLUMN_THREADS
+    split = min(most // threads, power_of_two_above(ceil_div(length, 4)))
     steps = ceil_div(length, split)
     held = len(shape.reduced) == 1 and steps * width <= (REGISTER_ELEMENTS if width == 1 else MOST_REGISTER_ELEMENTS)
     axes[column] = factors_of((steps, AxisKind.REGISTER if held else AxisKind.LOOP), (split, AxisKind.THREAD))
