@@ -13,7 +13,7 @@ from ..targets.cuda import cuda_text
 from .instruments import VerifyEach
 from .pass_run import PassInstrumentation
 from .pipeline import build_pipeline, default_passes, execute
-from .pipelines import STAGES, TARGETS, CompileOptions
+from .pipelines import TARGETS, CompileOptions
 from .plugins import make_context
 from .printing import TextPrinter
 from .verifier import verify_ir
@@ -27,16 +27,13 @@ CUDA = "cuda"
 C = "c"
 """The same for the C compiler."""
 
-STAGE_NAMES = (*(stage.name for stage in STAGES), CUDA)
-"""The forms of a program on its way to CUDA, in the order of the pipeline, as `--ir` takes them."""
-
 FORMS = {target: (*(stage.name for stage in stages), target) for target, stages in TARGETS.items()}
 """Target → the forms of a program on its way there, its text the last."""
 
 FILE_NAMES = {
     **{name: f"{name.replace('-', '_')}.mlir" for forms in FORMS.values() for name in forms[:-1]},
     CUDA: "kernels.cu",
-    C: "program.c",
+    C: "kernels.c",
 }
 """Form → the file that `-o` writes it to."""
 

@@ -20,6 +20,7 @@ from ..runtime.artifact.plan import PlanError, Value
 from ..runtime.artifact.safetensors import Tensor, read_tensors, write_tensors
 from ..runtime.artifact.signature import flatten
 from ..runtime.cuda.errors import GpuError
+from ..runtime.native.compiler import CCompileError, CompilerNotFoundError
 from ..runtime.nvrtc import CompileError, NvrtcNotFoundError
 from ..runtime.simulator import SimulationError, UnsupportedPtxError
 
@@ -31,6 +32,8 @@ ERRORS = (
     CompileError,
     GpuError,
     NvrtcNotFoundError,
+    CCompileError,
+    CompilerNotFoundError,
     SimulationError,
     UnsupportedPtxError,
     OSError,

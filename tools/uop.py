@@ -9,7 +9,11 @@ from collections.abc import Callable, Sequence
 
 ARCHITECTURES = ("sm_80", "sm_90", "sm_100")
 DEVICES = ("sim", "interpret", "cpu", "cuda")
-STAGES = ("torch", "uop", "partition", "range", "loop", "tile", "gpu-kernel", "cuda")
+STAGES = {
+    "cuda": ("torch", "uop", "partition", "range", "loop", "tile", "gpu-kernel", "cuda"),
+    "c": ("torch", "uop", "partition", "range", "loop", "tile", "cpu-kernel", "c"),
+}
+"""Target → the forms of a program on its way there."""
 
 
 CHECK_LEVELS = ("tensors", "loops", *ARCHITECTURES, "cuda", "cpu")
@@ -52,7 +56,16 @@ def make_parser() -> argparse.ArgumentParser:
         parents=[program],
         help="print or write any stage of the compilation; needs no GPU, allocates no tensors",
     )
-    compile_.add_argument("--ir", choices=STAGES, help="the stage to print (default: cuda, unless -o is given)")
+    compile_.add_argument(
+        "--target", choices=STAGES, help="what the program becomes: cuda, or c for this machine's CPU (default: cuda)"
+    )
+    compile_.add_argument(
+        "--ir",
+        choices=dict.fromkeys(stage for stages in STAGES.values() for stage in stages),
+        metavar="STAGE",
+        help="the stage to print (default: the last, unless -o is given): "
+        + "; ".join(f"to {target} {', '.join(stages)}" for target, stages in STAGES.items()),
+    )
     compile_.add_argument(
         "-o",
         dest="directory",
@@ -231,6 +244,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.environ["UOP_CACHE"] = "0"
     if (options.source is None) == (options.code is None):
         parser.error("give one program: -c CODE, or FILE:FUNCTION")
+    if options.command == "compile":
+        options.target = options.target or ("c" if options.ir and options.ir not in STAGES["cuda"] else "cuda")
+        if options.ir and options.ir not in STAGES[options.target]:
+            parser.error(f"there is no {options.ir} on the way to {options.target}")
     if options.command == "compile" and options.weights and not options.directory:
         parser.error("--weights go where the artifact goes: give -o too")
     if options.command == "run" and options.json and not options.profile:

@@ -16,13 +16,13 @@ from ..rewriting.diagnostics import PassError, collect_remarks
 from ..runtime.cuda.errors import GpuError
 from ..runtime.cuda.program import CudaProgram
 from ..runtime.devices import DEVICES
+from ..runtime.native.compiler import CCompileError, CompilerNotFoundError
 from ..runtime.nvrtc import CompileError, NvrtcNotFoundError
 from ..runtime.profile import profile_launch
-from ..runtime.program import Program
 from ..runtime.simulator import SimulationError, UnsupportedPtxError
 from ..runtime.tensors import to_interpreted
 from .artifacts import write_artifact
-from .compilation import CUDA, FILE_NAMES, CompilerCrash, compile_stages, stage_text
+from .compilation import CUDA, FILE_NAMES, C, CompilerCrash, compile_stages, stage_text
 from .console import console
 from .diagnostics import Diagnostic, DiagnosticError, describe
 from .execution import run_captured, run_on_device
@@ -45,6 +45,8 @@ ERRORS = (
     CompileError,
     GpuError,
     NvrtcNotFoundError,
+    CCompileError,
+    CompilerNotFoundError,
     SimulationError,
     UnsupportedPtxError,
     OSError,
@@ -84,8 +86,7 @@ def _report(error: Exception) -> Diagnostic | str:
 
 
 def _compile_options(options: argparse.Namespace) -> CompileOptions:
-    # `uop compile` has no device: it compiles as for the simulator.
-    device = DEVICES[getattr(options, "device", "sim")]
+    device = DEVICES[options.device]
     return CompileOptions(
         arch=options.arch or device.arch(),
         vector_bytes=device.vector_bytes(),
@@ -95,25 +96,30 @@ def _compile_options(options: argparse.Namespace) -> CompileOptions:
 
 def compile_command(captured: Captured, options: argparse.Namespace) -> int:
     """Print a stage, or write all of them to files, and what `uop exec` runs."""
-    wanted = options.ir or (None if options.directory else CUDA)
+    target = options.target
+    # It compiles as for the device that takes no GPU.
+    options.device = {CUDA: "sim", C: "cpu"}[target]
+    wanted = options.ir or (None if options.directory else target)
     directory = Path(options.directory) if options.directory else None
     texts: dict[str, str] = {}
-    for name, module in compile_stages(captured.imported(), _compile_options(options)):
+    for name, module in compile_stages(captured.imported(), _compile_options(options), target=target):
         if directory is not None or name == wanted:
             texts[name] = stage_text(name, module, locations=not options.no_locations)
         if directory is None and name == wanted:
             break
     else:
-        texts[CUDA] = stage_text(CUDA, captured.imported().module)
+        texts[target] = stage_text(target, captured.imported().module)
     if directory is not None:
         directory.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
             (directory / FILE_NAMES[name]).write_text(text)
         written = [directory / FILE_NAMES[name] for name in texts]
         try:
-            artifact = Program(captured.imported().module).artifact()
+            ahead = DEVICES[options.device].ahead
+            assert ahead is not None
+            artifact = ahead.build(captured.imported())
             written += write_artifact(directory, captured, artifact, parameters=options.weights)
-        except NvrtcNotFoundError as error:
+        except (NvrtcNotFoundError, CompilerNotFoundError) as error:
             print(
                 f"uop: note: {directory} has the stages only, which `uop exec` does not run: {error}", file=sys.stderr
             )

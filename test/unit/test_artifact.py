@@ -8,6 +8,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,13 @@ from torch import nn
 from uop.frontends.capture import capture_function
 from uop.runtime import nvrtc
 from uop.runtime.artifact import LoadedProgram, load
+from uop.runtime.artifact.artifact import Artifact
 from uop.runtime.artifact.conversions import InputError
 from uop.runtime.artifact.devices import DeviceError
-from uop.runtime.artifact.folder import ArtifactError
+from uop.runtime.artifact.folder import ArtifactError, read_folder, write_folder
 from uop.runtime.artifact.safetensors import Tensor, read_tensors, write_tensors
 from uop.runtime.artifact.signature import LEAF, fill, leaves_of, structure_of
+from uop.runtime.native.compiler import CompilerNotFoundError
 from uop.runtime.program import Program
 from uop.runtime.simulator import SimulationError
 from uop.tools.artifacts import write_artifact
@@ -205,6 +208,59 @@ def test_what_the_program_changes(tmp_path: Path) -> None:
     np.testing.assert_array_equal(x, [2, 2])
     np.testing.assert_array_equal(program(x), [30, 300])
     np.testing.assert_array_equal(load(tmp_path)(x), [40, 400])
+
+
+# -- programs of C ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def c_folder(folder: Path) -> Path:
+    """The same program for the CPU."""
+    out = folder.parent / "c"
+    assert main(["compile", f"{folder.parent / 'model.py'}:make", "-o", str(out), "--weights", "--target", "c"]) == 0
+    return out
+
+
+def test_c_gives_what_the_module_gives(c_folder: Path) -> None:
+    x, y = inputs()
+    program = load(c_folder)
+    assert program.device.name == "cpu"
+    for _ in range(2):
+        torch.testing.assert_close(program(x, y), model()(x, y))
+    assert {"kernels.c", "program.c", "program.so", "cpu_kernel.mlir"} < {file.name for file in c_folder.iterdir()}
+
+
+def test_ten_lines_run_c_without_the_compiler(c_folder: Path, tmp_path: Path) -> None:
+    x, y = inputs()
+    np.savez(tmp_path / "in.npz", x=x.numpy(), y=y.numpy())
+    command = [sys.executable, "-c", RUN, str(c_folder), str(tmp_path / "in.npz"), str(tmp_path / "z.npy")]
+    subprocess.run(command, check=True)
+    torch.testing.assert_close(torch.from_numpy(np.load(tmp_path / "z.npy")), model()(x, y)["z"])
+
+
+def test_a_library_for_another_cpu_is_built_again(
+    c_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = read_folder(c_folder)
+    artifact = content.artifact
+    files = {**artifact.files, "program.so": b"a library for another CPU"}
+    other = Artifact(replace(artifact.plan, arch="riscv64"), files)
+    write_folder(tmp_path, replace(content, artifact=other))
+    x, y = inputs()
+    torch.testing.assert_close(load(tmp_path)(x, y), model()(x, y))
+
+    monkeypatch.setenv("UOP_CACHE", "0")
+    monkeypatch.setenv("CC", "/no/such/cc")
+    with pytest.raises(CompilerNotFoundError, match="/no/such/cc"):
+        load(tmp_path)
+    assert main(["exec", str(tmp_path)]) == 1
+
+
+def test_devices_execute_their_target(folder: Path, c_folder: Path) -> None:
+    with pytest.raises(DeviceError, match=r"the artifact is for c, which sim does not execute \(cpu does\)"):
+        load(c_folder, device="sim")
+    with pytest.raises(DeviceError, match="the artifact is for cuda, which cpu does not execute"):
+        load(folder, device="cpu")
 
 
 # -- parameters ------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from uop.dialects.gpu_kernel import target
 from uop.dialects.uop import AddOp, SubOp
 from uop.frontends.imported import Imported
 from uop.tools import execution
-from uop.tools.compilation import STAGE_NAMES, compile_stages
+from uop.tools.compilation import FORMS, compile_stages
 from uop.tools.pass_run import PassInstrumentation
 from uop.tools.pipelines import CompileOptions
 from uop.tools.uop import ARCHITECTURES, STAGES, main
@@ -44,7 +44,7 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def test_stages_are_those_of_the_pipeline() -> None:
-    assert STAGES == STAGE_NAMES
+    assert STAGES == FORMS
 
 
 def test_architectures_are_those_of_the_target_table() -> None:
@@ -81,6 +81,20 @@ def test_compile_writes_every_stage(model: str, tmp_path: Path, capsys: pytest.C
     cuda = (tmp_path / "stages" / "kernels.cu").read_text()
     assert "// model.py:7" in cuda
     assert "// model.py:8" in cuda
+
+
+def test_compile_to_c(model: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compile", model, "--target", "c"]) == 0
+    text = capsys.readouterr().out
+    assert "void forward(" in text
+    assert "// model.py:7" in text
+    assert main(["compile", model, "--ir", "c"]) == 0
+    assert capsys.readouterr().out == text
+    assert main(["compile", model, "--ir", "cpu-kernel"]) == 0
+    assert "cpu_kernel.kernel @forward_0" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["compile", model, "--ir", "gpu-kernel", "--target", "c"])
+    assert "there is no gpu-kernel on the way to c" in capsys.readouterr().err
 
 
 def test_remarks_tell_what_was_decided(capsys: pytest.CaptureFixture[str]) -> None:
