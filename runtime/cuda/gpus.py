@@ -58,7 +58,7 @@ class Gpu:
     @contextmanager
     def stream(self) -> Generator[Stream | None]:
         """Makes the context current, and gives a stream for launches that come behind what PyTorch's current stream
-        holds, and before what it is given afterwards; None for the default stream.
+        holds, and before what it is given afterwards; None for the default stream. Raises `LaunchError`.
 
         pycuda launches on no stream but the default one and those that it made, so each other stream of PyTorch has one
         beside it, and events put them in order; in a graph that PyTorch records, launches there are recorded too.
@@ -76,7 +76,10 @@ class Gpu:
     def _beside(self, theirs: int) -> Stream:
         with self._lock:
             if theirs not in self._streams:
-                self._streams[theirs] = self.driver.Stream(NON_BLOCKING)
+                try:
+                    self._streams[theirs] = self.driver.Stream(NON_BLOCKING)
+                except self.driver.Error as error:
+                    raise LaunchError(f"there is no stream to launch on, on {self}: {error}") from error
             return self._streams[theirs]
 
     def close(self) -> None:

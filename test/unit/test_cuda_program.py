@@ -287,9 +287,10 @@ def test_a_graph_that_the_user_records() -> None:
     given = stand_in.torch.put(x())
     with pytest.raises(LaunchError, match=r"cannot be loaded on .* while a CUDA graph is recorded: run the program"):
         stand_in.torch.capture(lambda: program([given]) if stand_in.torch.is_capturing() else None, 0)
-    program.program([given])
+    program([given])
     with stand_in.torch.on_stream():
-        graph, outputs = stand_in.torch.capture(lambda: program.program([given]), 0)
+        body = lambda: program([given]) if stand_in.torch.is_capturing() else []  # noqa: E731
+        graph, outputs = stand_in.torch.capture(body, 0)
         given.add_(1)
         graph.replay()
         assert_four_launches(outputs, x() + 1)
@@ -394,6 +395,18 @@ def test_kernels_that_cannot_be_loaded() -> None:
     stand_in.machine.failures["module_from_buffer"] = failure
     stand_in.machine.newest_cuda = 12040
     with pytest.raises(LaunchError, match=rf"toolchain\.\n.*driver is one for CUDA 12, NVRTC is {version()[0]}\."):
+        program([x()])
+    assert not stand_in.driver.contexts
+
+
+def test_no_stream() -> None:
+    stand_in = StandIn()
+    program = load(FOUR_LAUNCHES, stand_in)
+    stand_in.machine.failures["Stream"] = LogicError("cuStreamCreate failed: out of memory")
+    with (
+        stand_in.torch.on_stream(),
+        pytest.raises(LaunchError, match=r"no stream to launch on, on cuda:0 .*: cuStream"),
+    ):
         program([x()])
     assert not stand_in.driver.contexts
 
