@@ -301,6 +301,12 @@ class _KernelPrinter(Writer):
         name, register = self.names.define(op.result), "r" if self.index_type == "int" else "l"
         self.line(f'{self.index_type} {name} = {self.names[op.input]}; asm volatile("" : "+{register}"({name}));', op)
 
+    def pack(self, op: gpu_kernel.PackOp) -> None:
+        element = element_of(op.result.type)
+        self.type(element)  # for its header
+        function = self.helper(*cuda_prelude.pack(type_name(element)))
+        self.define(op, f"{function}({self.names[op.first]}, {self.names[op.second]})")
+
     def alloc(self, op: gpu_kernel.AllocOp) -> None:
         type = op.result.type
         assert isinstance(type, MemRefType)
@@ -415,6 +421,7 @@ _PRINTERS: dict[type[Operation], Callable[[_KernelPrinter, Operation], None]] = 
     gpu_kernel.ShuffleOp: _KernelPrinter.shuffle,
     gpu_kernel.MmaOp: _KernelPrinter.mma,
     gpu_kernel.PinOp: _KernelPrinter.pin,
+    gpu_kernel.PackOp: _KernelPrinter.pack,
     gpu_kernel.BarrierOp: _KernelPrinter.barrier,
     gpu_kernel.WarpBarrierOp: _KernelPrinter.warp_barrier,
     gpu_kernel.ForOp: _KernelPrinter.loop,

@@ -73,6 +73,19 @@ def shuffle(mode: str, element: str) -> tuple[str, str]:
     )
 
 
+def pack(element: str) -> tuple[str, str]:
+    """(name, definition) of a function that rounds two floats to 16 bits, in one register."""
+    name, type, convert = {
+        "f16": ("pack_f16", "__half2", "__floats2half2_rn"),
+        "bf16": ("pack_bf16", "__nv_bfloat162", "__floats2bfloat162_rn"),
+    }[element]
+    return name, (
+        f"__device__ __forceinline__ unsigned {name}(float x, float y) {{\n"
+        f"  const {type} r = {convert}(x, y);\n"
+        "  return *(const unsigned*)&r;\n}"
+    )
+
+
 def mma(atom: str, element: str) -> tuple[str, str]:
     """(name, definition) of a function for one matrix instruction with f32 accumulators."""
     operand = {"f16": "f16", "bf16": "bf16", "f32": "tf32"}[element]

@@ -14,7 +14,7 @@ from .memory import (
     LoadOp,
     StoreOp,
 )
-from .registers import PinOp
+from .registers import PackOp, PinOp
 from .target import ARCHITECTURES, DEFAULT_ARCHITECTURE, Architecture
 from .warp import MmaOp, ShuffleOp
 
@@ -40,6 +40,7 @@ GPUKernel = Dialect(
         ShuffleOp,
         MmaOp,
         PinOp,
+        PackOp,
     ],
     [],
 )
@@ -64,6 +65,7 @@ __all__ = [
     "LdmatrixOp",
     "LoadOp",
     "MmaOp",
+    "PackOp",
     "PinOp",
     "ShuffleOp",
     "StoreOp",

@@ -13,6 +13,7 @@
 // CHECK:      float4 ldmatrix_x4_f32(const void* from)
 // CHECK:      float max_nan(float x, float y)
 // CHECK:      float4 mma_m16n8k16_f16(float4 c, uint4 a, uint2 b)
+// CHECK:      unsigned pack_f16(float x, float y)
 // CHECK:      float shuffle_xor_f32(float x)
 // CHECK-NOT:  floor_mod
 
@@ -95,6 +96,8 @@ gpu_kernel.kernel @everything(%out: memref<256xf32>, %x: memref<1024xf32>, %h: m
   %m = gpu_kernel.ldmatrix %sh[%t] trans : memref<1024xf16, "shared"> -> vector<4xf16>
   // CHECK-NEXT: const uint2 n = ldmatrix_x2_trans<1024>(&sh[t]);
   %n = gpu_kernel.ldmatrix %sh[%t] offset 512 trans : memref<1024xf16, "shared"> -> vector<4xf16>
+  // CHECK-NEXT: const unsigned packed = pack_f16(q, q);
+  %packed = gpu_kernel.pack %q, %q : vector<2xf16>
   // CHECK-NEXT: const float4 c = *(const float4*)&r[0][0];
   %c = gpu_kernel.load %r[%c0, %c0] : memref<2x4xf32, "register"> -> vector<4xf32>
   // CHECK-NEXT: const float4 d = mma_m16n8k16_f16(c, a, m);

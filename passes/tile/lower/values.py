@@ -8,10 +8,10 @@ from functools import lru_cache
 from itertools import product
 from math import prod
 
-from xdsl.dialects.builtin import IndexType, MemRefType
+from xdsl.dialects.builtin import IndexType, MemRefType, bf16, f16, f32
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from ....dialects.gpu_kernel import AllocOp, ForOp, LoadOp, StoreOp
+from ....dialects.gpu_kernel import AllocOp, ForOp, LoadOp, PackOp, StoreOp
 from ....dialects.layouts import REGISTER
 from ....dialects.tile import AxisOp
 from ....dialects.types import element_count, element_of, index, is_bool, shape_of, with_element
@@ -229,10 +229,26 @@ class Values:
             self.known = known
 
     def fill(self, scope: Scope, value: SSAValue, array: SSAValue) -> None:
-        """Compute all elements of `value` into `array`."""
+        """Compute all elements of `value` into `array`; two at once that are rounded to 16 bits side by side."""
+        rounded = self._rounded_in_pairs(value, array)
+        if rounded is not None:
+            with self.nest(scope, shape_of(value.type), 2) as (inner, place):
+                (first,) = self.scalars(inner, [rounded], place)
+                (second,) = self.scalars(inner, [rounded], [*place[:-1], place[-1] + LinearForm({}, 1)])
+                packed = inner.insert(PackOp.of(first, second, element_of(value.type))).result
+                inner.insert(StoreOp.of(packed, array, self.array_place(inner, value, place, array)))
+            return
         with self.nest(scope, shape_of(value.type)) as (inner, place):
             (element,) = self.scalars(inner, [value], place)
             inner.insert(StoreOp.of(element, array, self.array_place(inner, value, place, array)))
+
+    def _rounded_in_pairs(self, value: SSAValue, array: SSAValue) -> SSAValue | None:
+        """The f32 that a value rounds to 16 bits, if neighbours in an array are even in number."""
+        shape, op = shape_of(value.type), value.owner
+        if not isinstance(op, CastOp) or element_of(op.input.type) != f32 or element_of(value.type) not in (f16, bf16):
+            return None
+        is_even = bool(shape) and shape[-1] % 2 == 0 and self.neighbours(value, array) == len(shape) - 1
+        return op.input if is_even else None
 
     def keep(self, scope: Scope, op: Operation) -> None:
         """Compute the result of a pure op here and now, if its elements are used more than once or in another block."""

@@ -136,6 +136,14 @@ gpu_kernel.kernel @far_offset(%x: memref<64xf32>) outputs 0 grid [1, 1, 1] block
 
 // -----
 
+gpu_kernel.kernel @packed() outputs 0 grid [1, 1, 1] block 32 arch "sm_90" index_bits 32 {
+  %x = uop.const 1.0 : f32
+  // expected-error@+1 {{two f32 are packed as f16 or bf16, not vector<2xf32>}}
+  %0 = gpu_kernel.pack %x, %x : vector<2xf32>
+}
+
+// -----
+
 gpu_kernel.kernel @unknown() outputs 0 grid [1, 1, 1] block 32 arch "sm_90" index_bits 32 {
   // expected-error@+1 {{memref<?xf16, "shared"> is no array of elements of uop}}
   %s = gpu_kernel.alloc : memref<?xf16, "shared">

@@ -71,6 +71,8 @@ gpu_kernel.kernel @f(%out: memref<256xf32>, %x: memref<1024xf32>, %h: memref<102
   %m = gpu_kernel.ldmatrix %sh[%t] trans : memref<1024xf16, "shared"> -> vector<4xf16>
   // CHECK-NEXT: %{{.*}} = gpu_kernel.ldmatrix %sh[%t] offset 512 trans : memref<1024xf16, "shared"> -> vector<4xf16>
   %n = gpu_kernel.ldmatrix %sh[%t] offset 512 trans : memref<1024xf16, "shared"> -> vector<4xf16>
+  // CHECK-NEXT: %{{.*}} = gpu_kernel.pack %q, %q : vector<2xbf16>
+  %packed = gpu_kernel.pack %q, %q : vector<2xbf16>
   %c = gpu_kernel.load %r[%c0, %c0] : memref<2x4xf32, "register"> -> vector<4xf32>
   // CHECK: gpu_kernel.mma m16n8k16 %{{.*}}, %[[A]], %[[B]] : vector<4xf32>, vector<8xf16>, vector<4xf16>
   %d = gpu_kernel.mma m16n8k16 %c, %a, %m : vector<4xf32>, vector<8xf16>, vector<4xf16>

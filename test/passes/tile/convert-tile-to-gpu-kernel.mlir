@@ -348,3 +348,27 @@ uop.kernel @blocks(%out: memref<1024xf32>) schedule #tile.schedule<i = 1024 thre
 uop.kernel @resident(%out: memref<512xf32>) schedule #tile.schedule<i = 512 thread, min_blocks = 3> {
   %ti = tile.axis i = 512 thread : index
 }
+
+// -----
+
+// f32 that are rounded to 16 bits side by side go into one register at once.
+// CHECK-LABEL: gpu_kernel.kernel @rounded(
+// CHECK:         %out_r = gpu_kernel.alloc : memref<8xf16, "register">
+// CHECK:         gpu_kernel.for %[[R:.*]] = %{{.*}} to 8 step 2 unroll {
+// CHECK:           %[[FIRST:.*]] = uop.mul
+// CHECK:           %[[SECOND:.*]] = uop.mul
+// CHECK-NEXT:      %[[PAIR:.*]] = gpu_kernel.pack %[[FIRST]], %[[SECOND]] : vector<2xf16>
+// CHECK-NEXT:      gpu_kernel.store %[[PAIR]], %out_r[%[[R]]] : vector<2xf16> -> memref<8xf16, "register">
+// CHECK:         gpu_kernel.store %{{.*}}, %out[%{{.*}}] : vector<8xf16> -> memref<256xf16>
+uop.kernel @rounded(%out: memref<256xf16>, %x: memref<256xf32>) schedule #tile.schedule<i = 32 thread * 8 register> {
+  %ti = tile.axis i = 32 thread : index
+  %ri = tile.axis i = 8 register : vector<8xindex>
+  %c8 = uop.const 8 : index
+  %0 = uop.mul %ti, %c8 : index
+  %1 = uop.expand %0 : index -> vector<8xindex>
+  %2 = uop.add %1, %ri : vector<8xindex>
+  %3 = tile.read %x[%2] vector 4 : memref<256xf32>(vector<8xindex>) -> vector<8xf32>
+  %4 = uop.mul %3, %3 : vector<8xf32>
+  %5 = uop.cast %4 : vector<8xf32> -> vector<8xf16>
+  tile.write %5, %out[%2] vector 8 : vector<8xf16> -> memref<256xf16>(vector<8xindex>)
+}

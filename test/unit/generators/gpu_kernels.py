@@ -23,6 +23,7 @@ from uop.dialects.gpu_kernel import (
     LdmatrixOp,
     LoadOp,
     MmaOp,
+    PackOp,
     PinOp,
     ShuffleOp,
     StoreOp,
@@ -156,6 +157,10 @@ def mma(program: Program) -> None:
     program.add(MmaOp.of(atom, *program.values(types)))
 
 
+def pack(program: Program) -> None:
+    program.add(PackOp.of(program.value(f32), program.value(f32), ELEMENT_TYPES[program.choose("f16", "bf16")]))
+
+
 def pin(program: Program) -> None:
     program.add(PinOp.of(program.value(index)))
 
@@ -190,6 +195,7 @@ OPS: tuple[Maker, ...] = (
     ldmatrix,
     shuffle,
     mma,
+    pack,
     pin,
     for_,
     if_,
