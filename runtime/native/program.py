@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -17,15 +17,13 @@ from ..artifact.plan import Value
 from .compiler import build
 from .cpu import host
 from .library import Library
+from .memory import LARGE_BYTES, address, aligned_bytes, blocks
 
 if TYPE_CHECKING:
     import torch
 
 TARGET = "c"
 TEXT, LIBRARY = "program.c", "program.so"
-
-ALIGNMENT = 64
-"""Bytes that the address of each result is a multiple of."""
 
 
 class CpuInputError(ValueError):
@@ -35,13 +33,12 @@ class CpuInputError(ValueError):
 class _Tensors(NamedTuple):
     """How a program is called on tensors.
 
-    takes, makes: dtypes and shapes. empty: makes a tensor. results: for each result which of them it is, whether it is
-    to be copied, and its shape; None where the results are what it makes
+    takes: dtypes and shapes. makes: give a tensor each, whose elements are not written yet. results: for each result
+    which of the tensors it is, whether it is to be copied, and its shape; None where the results are what it makes
     """
 
     takes: Sequence[tuple[torch.dtype, torch.Size]]
-    makes: Sequence[tuple[torch.dtype, torch.Size]]
-    empty: Callable[..., torch.Tensor]
+    makes: Sequence[Callable[[], torch.Tensor]]
     results: Sequence[tuple[int, bool, Sequence[int]]] | None
 
 
@@ -73,15 +70,17 @@ class CpuProgram:
 
         Raises `CpuInputError` for a tensor that is not as the plan says.
         """
-        takes, makes, empty, results = self._tensors
+        takes, makes, results = self._tensors
         if len(tensors) != len(takes):
             raise CpuInputError(f"@{self.plan.function} takes {len(takes)} tensors, not {len(tensors)}")
         inputs: list[torch.Tensor] = []
         for tensor, (dtype, shape) in zip(tensors, takes, strict=True):
-            if tensor.dtype is not dtype or tensor.shape != shape or not tensor.is_contiguous() or tensor.is_neg():
-                tensor = self._fit(tensor, self.plan.values[self.plan.inputs[len(inputs)]])
+            if tensor.dtype is not dtype or tensor.shape != shape or not tensor.is_contiguous():
+                tensor = self._fit(tensor, len(inputs))
+            elif not tensor.is_cpu or tensor.is_neg():
+                tensor = self._fit(tensor, len(inputs))
             inputs.append(tensor)
-        made = [empty(shape, dtype=dtype) for dtype, shape in makes]
+        made = [make() for make in makes]
         values = inputs + made
         self._execute([tensor.data_ptr() for tensor in values])
         if results is None:
@@ -95,7 +94,7 @@ class CpuProgram:
         plan = self.plan
 
         def described(place: int) -> tuple[torch.dtype, torch.Size]:
-            return _dtype(plan.values[place]), torch.Size(plan.values[place].shape)
+            return torch_dtype(plan.values[place]), torch.Size(plan.values[place].shape)
 
         places = {place: number for number, place in enumerate((*plan.inputs, *self._made))}
         results = [
@@ -105,15 +104,15 @@ class CpuProgram:
         as_made = list(plan.outputs) == self._made
         return _Tensors(
             [described(place) for place in plan.inputs],
-            [described(place) for place in self._made],
-            torch.empty,
+            [_maker(plan.values[place]) for place in self._made],
             None if as_made else results,
         )
 
-    def _fit(self, tensor: torch.Tensor, value: Value) -> torch.Tensor:
-        """The tensor, dense and row-major."""
+    def _fit(self, tensor: torch.Tensor, place: int) -> torch.Tensor:
+        """The tensor for an input, dense and row-major."""
+        value = self.plan.values[self.plan.inputs[place]]
         given = f"{str(tensor.dtype).removeprefix('torch.')}[{', '.join(map(str, tensor.shape))}]"
-        if tensor.dtype != _dtype(value) or tuple(tensor.shape) != value.shape:
+        if tensor.dtype != torch_dtype(value) or tuple(tensor.shape) != value.shape:
             raise CpuInputError(f"argument {value} of @{self.plan.function} is given a tensor {given}")
         if tensor.device.type != "cpu":
             raise CpuInputError(f"argument {value} of @{self.plan.function} lies on {tensor.device}, not on the CPU")
@@ -132,7 +131,7 @@ class CpuProgram:
         inputs = fit_inputs(self.plan, arrays)
         made = [_empty(self.plan.values[place]) for place in self._made]
         values = inputs + made
-        self._execute([array.ctypes.data for array in values])
+        self._execute([address(array) for array in values])
         return self._array_results(values)
 
     def run_guarded(self, arrays: Sequence[Array]) -> list[Array]:
@@ -145,7 +144,7 @@ class CpuProgram:
         guarded = [_Guarded(self.plan.values[place]) for place in (*self.plan.inputs, *self._made)]
         for each, given in zip(guarded, inputs, strict=False):
             each.array[...] = given
-        self._execute([each.array.ctypes.data for each in guarded])
+        self._execute([address(each.array) for each in guarded])
         for place, each in enumerate(guarded):
             each.check(inputs[place] if place < len(inputs) else None)
         return self._array_results([each.array for each in guarded])
@@ -173,7 +172,7 @@ class CpuProgram:
             arena = self._arenas.pop()
         except IndexError:
             arena = aligned_bytes(size)
-        library.run(self._pack(*pointers, arena.ctypes.data), library.threads())
+        library.run(self._pack(*pointers, address(arena)), library.threads())
         self._arenas.append(arena)
 
 
@@ -205,13 +204,6 @@ class _Guarded:
             raise OutOfBoundsError(f"the input {self._value} was written")
 
 
-def aligned_bytes(size: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    """So many bytes at an address that is a multiple of `ALIGNMENT`."""
-    memory = np.empty(size + ALIGNMENT, np.uint8)
-    start = -memory.ctypes.data % ALIGNMENT
-    return memory[start : start + size]
-
-
 def _library(artifact: Artifact) -> Library | None:
     """The library of an artifact; None where there is nothing to launch, and so no file."""
     plan = artifact.plan
@@ -221,11 +213,27 @@ def _library(artifact: Artifact) -> Library | None:
     return None
 
 
-def _dtype(value: Value) -> torch.dtype:
+def torch_dtype(value: Value) -> torch.dtype:
+    """PyTorch's dtype of a value."""
     import torch
 
     return getattr(torch, torch_name(value.dtype))
 
 
+def _maker(value: Value) -> Callable[[], torch.Tensor]:
+    """Makes tensors for a value."""
+    import torch
+
+    dtype, shape = torch_dtype(value), value.shape
+    if value.byte_count >= LARGE_BYTES:
+        return lambda: torch.from_numpy(_empty(value)).view(dtype)  # pyright: ignore[reportUnknownMemberType]
+    # Lists of numbers take longer than numbers; there is no number of no dimensions.
+    return partial(torch.empty, *(shape or ((),)), dtype=dtype)
+
+
 def _empty(value: Value) -> Array:
-    return aligned_bytes(value.byte_count).view(STORAGE_DTYPES[value.dtype]).reshape(value.shape)
+    """An array for a value."""
+    size, dtype = value.byte_count, STORAGE_DTYPES[value.dtype]
+    if size >= LARGE_BYTES:
+        return blocks.array(dtype, value.shape, size)
+    return aligned_bytes(size).view(dtype).reshape(value.shape)

@@ -20,6 +20,7 @@ from uop.runtime.artifact.elements import STORAGE_DTYPES
 from uop.runtime.native.compilation import compile_program, load_guarded, load_program
 from uop.runtime.native.compiler import Compiler, compiler_at, find_compiler, zig_command
 from uop.runtime.native.library import set_threads
+from uop.runtime.native.memory import LARGE_BYTES, Blocks, blocks
 from uop.runtime.native.program import TEXT, CpuInputError, CpuProgram, OutOfBoundsError
 
 Array = NDArray[Any]
@@ -416,8 +417,9 @@ def test_inputs_of_other_layouts_are_copied_and_others_refused():
         program([x.double()])
     with pytest.raises(CpuInputError, match="takes 1 tensors, not 2"):
         program([x, x])
-    with pytest.raises(CpuInputError, match="lies on meta, not on the CPU"):
-        program([x.to("meta")])
+    for elsewhere in (x.to("meta"), x.contiguous().to("meta")):
+        with pytest.raises(CpuInputError, match="lies on meta, not on the CPU"):
+            program([elsewhere])
     with pytest.raises(ValueError, match="is given an array of float64"):
         program.run([x.double().numpy()])
 
@@ -431,6 +433,41 @@ def test_guards_tell_what_is_written_beside_a_value():
         program = load_guarded(module_of({}, [Kernel(body, "6xf32", [])]))
         with pytest.raises(OutOfBoundsError, match=message):
             program.run_guarded([])
+
+
+def test_large_results_use_memory_again():
+    size = LARGE_BYTES // 4 + 1
+    body = f"""
+      %one = uop.const 1.0 : f32
+      %last = uop.const {size - 1} : index
+      cpu_kernel.store %one, %out[%last] : f32 -> memref<{size}xf32>"""
+    program = load_program(module_of({}, [Kernel(body, f"{size}xf32", [])]))
+    blocks.clear()
+    (first,) = program([])
+    (second,) = program([])
+    place, other, view = first.data_ptr(), second.data_ptr(), first[-1:]
+    assert place != other
+    assert place % 64 == other % 64 == 0
+    del first
+    assert blocks.waiting == 0  # the view needs it
+    del view
+    assert blocks.waiting == 4 * size
+    (third,) = program([])
+    again, last = third.data_ptr(), third[-1].item()
+    assert (again, last) == (place, 1)
+    assert blocks.waiting == 0
+    (array,) = program.run([])
+    last = float(array[-1])
+    assert last == 1
+    del second, third, array
+    assert blocks.waiting == 12 * size
+    few = Blocks(limit=4 * size)
+    for _ in range(2):
+        del_me = [few.array(np.dtype(np.float32), (size,), 4 * size) for _ in range(2)]
+        del del_me
+    assert few.waiting == 4 * size
+    blocks.clear()
+    assert blocks.waiting == 0
 
 
 # Threads.
