@@ -143,7 +143,8 @@ class _Prover:
         # Where the solver knows nothing of an op, its witness may be none.
         if not answer or Origin.UNKNOWN in origins_of([index, *(condition for condition, _ in access.conditions)]):
             return Finding(access, dimension, Verdict.UNKNOWN, text, extent)
-        return Finding(access, dimension, Verdict.OUTSIDE, text, extent, answer)
+        witness = answer | {"index": answer["index"] + offset}
+        return Finding(access, dimension, Verdict.OUTSIDE, text, extent, witness)
 
     def _is_within(self, access: Access, index: SSAValue, allowed: Interval) -> bool:
         known = self.ranges.interval(index)

@@ -48,6 +48,19 @@ gpu_kernel.kernel @vector(%out : memref<6xf32>, %x : memref<6xf32>) outputs 1 gr
 
 // -----
 
+// What an instruction adds to a place counts: the first copy stays inside by its offset, the second leaves.
+gpu_kernel.kernel @offset(%x : memref<64xf32>) outputs 0 grid [1, 1, 1] block 16 arch "sm_90" index_bits 32 {
+  %tid = gpu_kernel.thread_id
+  %c4 = uop.const 4 : index
+  %0 = uop.mul %tid, %c4 : index
+  %1 = uop.add %0, %c4 : index
+  %s = gpu_kernel.alloc : memref<64xf32, "shared">
+  gpu_kernel.async_copy %x[%1] offset -4 to %s[%0] width 4 : memref<64xf32> to memref<64xf32, "shared">
+  gpu_kernel.async_copy %x[%0] offset 4 to %s[%0] width 4 : memref<64xf32> to memref<64xf32, "shared">   // expected-error {{reads element 4 * tid + 4 and the 3 after it of %x, of 64 elements: it is outside where tid = 15, index = 64}}
+}
+
+// -----
+
 // By z3: a quotient and a remainder of one number, which the ranges of each alone do not bound.
 // SUMMARY: check-bounds: 1 indices: 1 proved by z3
 gpu_kernel.kernel @recombined(%out : memref<30xf32>) outputs 1 grid [1, 1, 1] block 30 arch "sm_90" index_bits 32 {

@@ -49,6 +49,19 @@ BODIES: dict[str, tuple[str, int]] = {
         f"%c = uop.const 99 : index\n%1 = uop.min %0, %c : index\n%p = gpu_kernel.load %x[%1] : {X} -> f32",
         64,
     ),
+    # What an instruction adds to an address of 64 bits does not bring an index back that has left 32.
+    "a place and an offset": (
+        "%d = gpu_kernel.load %n[%tid] : memref<64xi64> -> i64\n%0 = uop.cast %d : i64 -> index\n"
+        '%s = gpu_kernel.alloc : memref<64xf32, "shared">\n'
+        f'gpu_kernel.async_copy %x[%0] offset -4 to %s[%tid] width 1 : {X} to memref<64xf32, "shared">',
+        64,
+    ),
+    "a place in shared memory and an offset": (
+        "%d = gpu_kernel.load %n[%tid] : memref<64xi64> -> i64\n%0 = uop.cast %d : i64 -> index\n"
+        '%s = gpu_kernel.alloc : memref<64xf32, "shared">\n'
+        f'gpu_kernel.async_copy %x[%tid] to %s[%0] offset -4 width 1 : {X} to memref<64xf32, "shared">',
+        32,
+    ),
 }  # fmt: skip
 
 

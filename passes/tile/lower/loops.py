@@ -18,6 +18,9 @@ from .pipelines import Pipeline
 from .scopes import Scope
 from .stages import StageGroup
 
+MOST_STEPS = 8
+"""Steps with different slots that are written out; of more, each computes where its slots are."""
+
 LowerBlock = Callable[[Lowering, Scope, Block], None]
 
 
@@ -45,8 +48,10 @@ def lower_loop(lowering: Lowering, scope: Scope, op: ForOp, stages: StageGroup, 
     extent = op.axis.extent.data
     unrolled = op.axis.axis_kind is AxisKind.UNROLL
     together = 1
-    if lowering.values.flat:
-        together = extent if unrolled else 1 if pipeline is None else pipeline.period
+    if lowering.values.flat and unrolled:
+        together = extent
+    elif lowering.values.flat and pipeline is not None and pipeline.period <= MOST_STEPS:
+        together = pipeline.period
     whole = 0 if extent < 2 * together else extent // together
     if whole:
         loop = GPUForOp.of(lowering.indices.constant(0), whole, 1, 0 if unrolled else 1 if together > 1 else None)
