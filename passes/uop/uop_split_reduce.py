@@ -13,7 +13,7 @@ from xdsl.passes import ModulePass
 
 from ...dialects.monoids import Number
 from ...dialects.types import element_count, element_of, shape_of
-from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, ExpandOp, IotaOp, MovementOp, ReduceAxisOp
+from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, ExpandOp, IotaOp, MovementOp, MulOp, ReduceAxisOp
 from ...rewriting.builder import Builder
 from ...rewriting.dead import erase_unused
 from ...rewriting.diagnostics import emit_remark
@@ -25,6 +25,19 @@ COLUMNS = 128
 
 SECTOR = 8
 """Elements that parts of ragged rows have multiples of: 32 bytes of f32, so that each begins where a sector does."""
+
+TILE = 64
+"""Rows and columns of a product that a block computes where there are few of them."""
+
+TILE_SHARE = 8
+"""A product is split where its tiles are at most one in so many of the blocks that are enough: with more, the sums of
+the parts, which are written and read, cost what they gain (an estimate from bytes and operations, not measured)."""
+
+PART_DEPTH = 512
+"""What a part of a product sums at the least: so much more is multiplied than is written and read of its sums."""
+
+DEPTH = 32
+"""Parts of a product are multiples of what its blocks copy at once, so that nothing in them is masked."""
 
 FEW_ROWS = 16
 """Rows, a block each, below which it can pay to read again what is needed with the result: more than seven eighths of a
@@ -41,8 +54,10 @@ class UOpSplitReducePass(ModulePass):
     uop-partition puts the two into two kernels: what comes before the reduction is fused with the first, what comes
     behind it with the second. Sums of floats are rounded in another order for it. Where the parts are not of one size,
     the last is padded by the monoid's identity, in index space only.
-    Leaves alone: contractions, of which several results share an operand; norms and softmaxes, whose rows are needed
-    again with the result, unless there are few and none fits in registers.
+    Products of matrices are split into parts of one size, where their tiles are far fewer than a GPU's multiprocessors;
+    each part is a product, too, and the parts of the whole result lie one behind the other.
+    Leaves alone: other contractions, of which several results share an operand; norms and softmaxes, whose rows are
+    needed again with the result, unless there are few and none fits in registers.
 
     blocks: how many blocks are enough. They should be twice the multiprocessors, of which large GPUs have 108 to 148.
     part: how many elements a part has at the least, that is, what a block reads in about the time of a launch.
@@ -65,12 +80,13 @@ class UOpSplitReducePass(ModulePass):
         changed = False
         for op in reductions:
             first, end = _longest_run(op)
-            count = self._count(op, first, end)
+            tiles = _tiles(op)
+            count = self._count(op, first, end) if tiles is None else self._count_of_product(op, first, end, tiles)
             if count == 1:
                 continue
             builder.before = op
             with builder.at(op.location):
-                results = _split(builder, op, first, end, count)
+                results = _split(builder, op, first, end, count, parts_first=tiles is not None)
             for old, new in zip(op.results, results, strict=True):
                 replace_uses(old, new)
             changed = True
@@ -101,6 +117,54 @@ class UOpSplitReducePass(ModulePass):
         )
         return count
 
+    def _count_of_product(self, op: ReduceAxisOp, first: int, end: int, tiles: int) -> int:
+        """As `_count`, for a product whose results are so many tiles."""
+        depth = prod(shape_of(op.operands[0].type)[first:end])
+        if TILE_SHARE * tiles > self.blocks or depth < 2 * PART_DEPTH:
+            return 1
+        most = min(self.blocks // 2 // tiles, depth // PART_DEPTH)
+        count = 1
+        while 2 * count <= most and depth % (2 * count * DEPTH) == 0:
+            count *= 2
+        if count == 1:
+            emit_remark(op, f"is not split over blocks: {depth} products are no parts of multiples of {DEPTH}")
+        else:
+            emit_remark(op, f"is split into {count} parts: its results are {tiles} tiles of {TILE} x {TILE}")
+        return count
+
+
+def _tiles(op: ReduceAxisOp) -> int | None:
+    """Into how many tiles the results of a product of matrices are cut; None of another reduction.
+
+    It is a sum, along one axis, of products of two tensors, each repeated along axes (rows, columns) of the result of
+    which the other is not. Products with fewer rows or columns than a tile are computed by other means.
+    """
+    product = op.operands[0].owner
+    if op.monoid.data != "add" or len(op.axis_list()) != 1 or not isinstance(product, MulOp):
+        return None
+    shape = shape_of(product.result.type)
+    sizes = [1, 1]
+    others = 1
+    for axis in range(len(shape)):
+        if axis in op.axis_list():
+            continue
+        repeated = [_is_repeated(factor, axis) for factor in product.operands]
+        if repeated.count(True) == 1:
+            sizes[repeated.index(True)] *= shape[axis]
+        elif not any(repeated):
+            others *= shape[axis]
+        else:
+            return None
+    return others * prod(-(-size // TILE) for size in sizes) if min(sizes) >= TILE else None
+
+
+def _is_repeated(value: SSAValue, axis: int) -> bool:
+    """Whether the value is expanded along an axis."""
+    if not isinstance(value.owner, ExpandOp):
+        return False
+    source, wide = shape_of(value.owner.input.type), shape_of(value.type)
+    return len(source) != len(wide) or source[axis] != wide[axis]
+
 
 def _longest_run(op: ReduceAxisOp) -> tuple[int, int]:
     """The neighbouring reduced axes of the most elements: the first, and the one behind the last."""
@@ -114,8 +178,13 @@ def _longest_run(op: ReduceAxisOp) -> tuple[int, int]:
     return max(runs, key=lambda run: prod(shape[run[0] : run[1]]), default=(0, 0))
 
 
-def _split(builder: Builder, op: ReduceAxisOp, first: int, end: int, count: int) -> list[SSAValue]:
-    """The reduction with the axes from `first` to before `end` as one, in `count` parts."""
+def _split(
+    builder: Builder, op: ReduceAxisOp, first: int, end: int, count: int, *, parts_first: bool
+) -> list[SSAValue]:
+    """The reduction with the axes from `first` to before `end` as one, in `count` parts.
+
+    parts_first: whether the results of one part lie together, not those of one element.
+    """
     monoid = op.monoid.monoid
     shape = shape_of(op.operands[0].type)
     extent = prod(shape[first:end])
@@ -132,6 +201,12 @@ def _split(builder: Builder, op: ReduceAxisOp, first: int, end: int, count: int)
     others = [axis for axis in op.axis_list() if not first <= axis < end]
     axes = sorted([first + 1, *(axis if axis < first else axis - end + first + 2 for axis in others)])
     partial = builder.reduce_axis(monoid.name, parts, axes)
+    if parts_first:
+        kept = [axis for axis in range(len(shape_of(partial[0].type))) if axis not in axes]
+        order = [kept.index(first), *(place for place, axis in enumerate(kept) if axis != first)]
+        shapes = [[shape_of(value.type)[axis] for axis in kept] for value in partial]
+        partial = [builder.permute(builder.reshape(v, shape), order) for v, shape in zip(partial, shapes, strict=True)]
+        first = 0
     totals = builder.reduce_axis(monoid.name, partial, [first])
     return [builder.reshape(total, shape_of(result.type)) for total, result in zip(totals, op.results, strict=True)]
 

@@ -38,6 +38,10 @@ PROGRAMS = {
     "columns_whole": ("torch.randn(67, 44).exp().mean(0)", 1),
     "columns_narrow": ("torch.randn(64, 40).sum(0) * torch.randn(40)", 1),
     "dot": (f"torch.randn({PRIME}) @ torch.randn({PRIME})", 2),
+    "product": ("torch.randn(65, 1024, dtype=torch.float16) @ torch.randn(1024, 67, dtype=torch.float16)", 2),
+    "product_gelu": ("F.gelu(torch.addmm(torch.randn(72), torch.randn(1024, 64).T, torch.randn(1024, 72)))", 2),
+    "product_ragged": ("torch.randn(64, 1031, dtype=torch.float16) @ torch.randn(1031, 64, dtype=torch.float16)", 1),
+    "products": ("torch.bmm(torch.randn(2, 64, 1024), torch.randn(2, 1024, 64))", 2),
     "softmax": (f"torch.randn(2, {PRIME}).softmax(1)", 1),
     "softmax_long": ("torch.randn(1, 32771).softmax(1)", None),
     "layer_norm": (f"F.layer_norm(torch.randn(2, {PRIME}), ({PRIME},))", 1),
@@ -56,3 +60,17 @@ def test_program(name: str) -> None:
         for arch in ARCHITECTURES:
             resources = compile_cuda(run.compiled.text, arch).resources[run.compiled.name]
             assert resources.spill_store_bytes == resources.spill_load_bytes == 0, (run.compiled.name, arch)
+
+
+def test_parts_of_a_product_are_products() -> None:
+    """Each launch has blocks enough, the first uses matrix instructions, and no part is masked."""
+    code = "torch.randn(64, 4096, dtype=torch.float16) @ torch.randn(4096, 64, dtype=torch.float16)"
+    result = run_captured(capture_expression(code), CompileOptions())
+    assert result.right
+    parts, whole = result.run.kernels
+    assert parts.compiled.kernel.grid_shape == (8, 1, 1)
+    assert parts.counters.mma == 64 * 64 * 4096 // (16 * 8 * 16)
+    assert parts.counters.bank_conflicts == 0
+    assert "async_copy_or_zero" not in parts.compiled.text
+    assert parts.counters.global_store_sectors == parts.counters.unique_store_sectors == 8 * 64 * 64 * 4 // 32
+    assert whole.counters.global_load_sectors == 8 * 64 * 64 * 4 // 32

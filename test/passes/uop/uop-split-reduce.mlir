@@ -87,3 +87,71 @@ func.func @norms(%x: tensor<17x65536xf32>, %y: tensor<2x65536xf32>) -> (tensor<1
 // DEFAULT-LABEL: func.func @norms
 // DEFAULT-NEXT:    uop.reduce_axis max %x axes [1] : (tensor<17x65536xf32>) -> tensor<17x1xf32>
 // DEFAULT:         uop.reduce_axis max %{{.*}} axes [2] : (tensor<2x16x4096xf32>) -> tensor<2x16x1xf32>
+
+// -----
+
+// A product of few tiles and many terms: each part is a product, and the parts of the whole result lie one behind the other.
+func.func @product(%x: tensor<100x4096xf32>, %w: tensor<72x4096xf32>) -> tensor<100x72x1xf32> {
+  %0 = uop.reshape %x : tensor<100x4096xf32> -> tensor<100x1x4096xf32>
+  %1 = uop.expand %0 : tensor<100x1x4096xf32> -> tensor<100x72x4096xf32>
+  %2 = uop.reshape %w : tensor<72x4096xf32> -> tensor<1x72x4096xf32>
+  %3 = uop.expand %2 : tensor<1x72x4096xf32> -> tensor<100x72x4096xf32>
+  %4 = uop.mul %1, %3 : tensor<100x72x4096xf32>
+  %5 = uop.reduce_axis add %4 axes [2] : (tensor<100x72x4096xf32>) -> tensor<100x72x1xf32>
+  func.return %5 : tensor<100x72x1xf32>
+}
+// DEFAULT-LABEL: func.func @product(
+// DEFAULT:         %[[P:.*]] = uop.mul
+// DEFAULT-NEXT:    %[[PARTS:.*]] = uop.reshape %[[P]] : tensor<100x72x4096xf32> -> tensor<100x72x8x512xf32>
+// DEFAULT-NEXT:    %[[SUMS:.*]] = uop.reduce_axis add %[[PARTS]] axes [3] : (tensor<100x72x8x512xf32>) -> tensor<100x72x8x1xf32>
+// DEFAULT-NEXT:    %[[FLAT:.*]] = uop.reshape %[[SUMS]] : tensor<100x72x8x1xf32> -> tensor<100x72x8xf32>
+// DEFAULT-NEXT:    %[[FIRST:.*]] = uop.permute %[[FLAT]] order [2, 0, 1] : tensor<100x72x8xf32> -> tensor<8x100x72xf32>
+// DEFAULT-NEXT:    uop.reduce_axis add %[[FIRST]] axes [0] : (tensor<8x100x72xf32>) -> tensor<1x100x72xf32>
+
+// -----
+
+// Tiles enough; parts that would be ragged; too short; fewer rows than a tile, which other means serve.
+func.func @tiles(%x: tensor<512x8192xf32>, %w: tensor<512x8192xf32>) -> tensor<512x512x1xf32> {
+  %0 = uop.reshape %x : tensor<512x8192xf32> -> tensor<512x1x8192xf32>
+  %1 = uop.expand %0 : tensor<512x1x8192xf32> -> tensor<512x512x8192xf32>
+  %2 = uop.reshape %w : tensor<512x8192xf32> -> tensor<1x512x8192xf32>
+  %3 = uop.expand %2 : tensor<1x512x8192xf32> -> tensor<512x512x8192xf32>
+  %4 = uop.mul %1, %3 : tensor<512x512x8192xf32>
+  %5 = uop.reduce_axis add %4 axes [2] : (tensor<512x512x8192xf32>) -> tensor<512x512x1xf32>
+  func.return %5 : tensor<512x512x1xf32>
+}
+// DEFAULT-LABEL: func.func @tiles(
+// DEFAULT-NOT:     permute
+func.func @ragged(%x: tensor<128x4099xf32>, %w: tensor<64x4099xf32>) -> tensor<128x64x1xf32> {
+  %0 = uop.reshape %x : tensor<128x4099xf32> -> tensor<128x1x4099xf32>
+  %1 = uop.expand %0 : tensor<128x1x4099xf32> -> tensor<128x64x4099xf32>
+  %2 = uop.reshape %w : tensor<64x4099xf32> -> tensor<1x64x4099xf32>
+  %3 = uop.expand %2 : tensor<1x64x4099xf32> -> tensor<128x64x4099xf32>
+  %4 = uop.mul %1, %3 : tensor<128x64x4099xf32>
+  %5 = uop.reduce_axis add %4 axes [2] : (tensor<128x64x4099xf32>) -> tensor<128x64x1xf32>
+  func.return %5 : tensor<128x64x1xf32>
+}
+// DEFAULT-LABEL: func.func @ragged(
+// DEFAULT-NOT:     permute
+func.func @short(%x: tensor<64x512xf32>, %w: tensor<64x512xf32>) -> tensor<64x64x1xf32> {
+  %0 = uop.reshape %x : tensor<64x512xf32> -> tensor<64x1x512xf32>
+  %1 = uop.expand %0 : tensor<64x1x512xf32> -> tensor<64x64x512xf32>
+  %2 = uop.reshape %w : tensor<64x512xf32> -> tensor<1x64x512xf32>
+  %3 = uop.expand %2 : tensor<1x64x512xf32> -> tensor<64x64x512xf32>
+  %4 = uop.mul %1, %3 : tensor<64x64x512xf32>
+  %5 = uop.reduce_axis add %4 axes [2] : (tensor<64x64x512xf32>) -> tensor<64x64x1xf32>
+  func.return %5 : tensor<64x64x1xf32>
+}
+// DEFAULT-LABEL: func.func @short(
+// DEFAULT-NOT:     permute
+func.func @thin(%x: tensor<8x8192xf32>, %w: tensor<64x8192xf32>) -> tensor<8x64x1xf32> {
+  %0 = uop.reshape %x : tensor<8x8192xf32> -> tensor<8x1x8192xf32>
+  %1 = uop.expand %0 : tensor<8x1x8192xf32> -> tensor<8x64x8192xf32>
+  %2 = uop.reshape %w : tensor<64x8192xf32> -> tensor<1x64x8192xf32>
+  %3 = uop.expand %2 : tensor<1x64x8192xf32> -> tensor<8x64x8192xf32>
+  %4 = uop.mul %1, %3 : tensor<8x64x8192xf32>
+  %5 = uop.reduce_axis add %4 axes [2] : (tensor<8x64x8192xf32>) -> tensor<8x64x1xf32>
+  func.return %5 : tensor<8x64x1xf32>
+}
+// DEFAULT-LABEL: func.func @thin(
+// DEFAULT-NOT:     permute
