@@ -63,17 +63,19 @@ def _fit(plan: Plan, value: Value, tensor: torch.Tensor, gpu: Gpu) -> torch.Tens
 
 def new_tensor(plan: Plan, value: Value, gpu: Gpu) -> torch.Tensor:
     """A tensor for a value, whose elements are not written yet. Raises `GpuError` where there is no memory."""
-    return _empty(plan, value.shape, DTYPES[value.dtype], gpu, f"{value}, {value.byte_count:,} bytes")
+    try:
+        return gpu.torch.empty(value.shape, DTYPES[value.dtype], gpu.index)
+    except torch.OutOfMemoryError as error:
+        raise _no_memory(plan, gpu, f"{value}, {value.byte_count:,} bytes", error) from error
 
 
 def new_arena(plan: Plan, gpu: Gpu) -> torch.Tensor:
     """Memory that values with an offset share. Raises `GpuError` where there is none."""
-    size = plan.arena_bytes
-    return _empty(plan, (size,), torch.uint8, gpu, f"{size:,} bytes between kernels")
-
-
-def _empty(plan: Plan, shape: Sequence[int], dtype: torch.dtype, gpu: Gpu, what: str) -> torch.Tensor:
     try:
-        return gpu.torch.empty(shape, dtype, gpu.index)
+        return gpu.torch.empty((plan.arena_bytes,), torch.uint8, gpu.index)
     except torch.OutOfMemoryError as error:
-        raise GpuError(f"@{plan.function} finds no memory on {gpu} for {what}: {error}") from error
+        raise _no_memory(plan, gpu, f"{plan.arena_bytes:,} bytes between kernels", error) from error
+
+
+def _no_memory(plan: Plan, gpu: Gpu, what: str, error: Exception) -> GpuError:
+    return GpuError(f"@{plan.function} finds no memory on {gpu} for {what}: {error}")
