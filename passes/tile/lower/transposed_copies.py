@@ -12,7 +12,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from ....dialects.axes import WARP
-from ....dialects.gpu_kernel import LoadOp, StoreOp
+from ....dialects.gpu_kernel import LoadOp, PinOp, StoreOp
 from ....dialects.layouts import strides_of
 from ....dialects.tile import StageOp
 from ....dialects.types import byte_width, is_memref
@@ -188,15 +188,15 @@ class TransposedCopy(SlabCopy):
             else:
                 with values.nest(inner, (self.pack,)) as (within, (row,)):
                     load(within, row, row * rows.source_stride, row * self.run)
+            # NVRTC takes a vector apart that it stores where it has just computed, and puts it together again behind a
+            # number that it knows nothing of.
+            base = indices.leaf(inner.insert(PinOp.of(indices.value(inner, target))).result, indices.bounds(target))
             for at in range(self.run):
                 column = LinearForm({}, at - self.shift)
                 mask = None if self.whole else self._in_box(indices, inner, rest[-1], at)
-                packed = self._packed(lowering, inner, piece, at)
-                vector = LoadOp.of(
-                    packed, values.place_in(inner, (self.pack,), [ZERO]), None, moved_type(element, self.pack)
-                )
-                place = indices.value(inner, target + column * box[-1].target_stride)
-                inner.insert(StoreOp.of(inner.insert(vector).result, array, [place], mask))
+                vector = self._packed(lowering, inner, piece, at)
+                place = indices.value(inner, base + column * box[-1].target_stride)
+                inner.insert(StoreOp.of(vector, array, [place], mask))
 
     @property
     def shift(self) -> int:
@@ -224,16 +224,17 @@ class TransposedCopy(SlabCopy):
         return conditions[0] if conditions else None
 
     def _packed(self, lowering: Lowering, scope: Scope, piece: SSAValue, at: int) -> SSAValue:
-        """What the rows of a piece have at one place of their runs, side by side."""
-        if self.run == 1:
-            return piece
-        values, size = lowering.values, (self.pack * self.run,)
-        packed = values.allocate(scope, array_type(self.slab.element_type, (self.pack,)), "packed")
-        with values.nest(scope, (self.pack,)) as (within, (row,)):
-            held = values.place_in(within, size, [row * self.run + LinearForm({}, at)])
-            taken = within.insert(LoadOp.of(piece, held)).result
-            within.insert(StoreOp.of(taken, packed, values.place_in(within, (self.pack,), [row])))
-        return packed
+        """What the rows of a piece have at one place of their runs, as one vector."""
+        values, size, element = lowering.values, (self.pack * self.run,), self.slab.element_type
+        packed = piece
+        if self.run > 1:
+            packed = values.allocate(scope, array_type(element, (self.pack,)), "packed")
+            with values.nest(scope, (self.pack,)) as (within, (row,)):
+                held = values.place_in(within, size, [row * self.run + LinearForm({}, at)])
+                taken = within.insert(LoadOp.of(piece, held)).result
+                within.insert(StoreOp.of(taken, packed, values.place_in(within, (self.pack,), [row])))
+        first = values.place_in(scope, (self.pack,), [ZERO])
+        return scope.insert(LoadOp.of(packed, first, None, moved_type(element, self.pack))).result
 
 
 def _begin_at_multiples(box: Sequence[Dimension], width: int) -> bool:
