@@ -18,7 +18,7 @@ ERRORS: dict[str, float] = {
     "exp2": 0.88,
     "expm1": 1.50,
     "tanh": 1.34,
-    "erf": 1.10,
+    "erf": 1.29,
     "log": 0.90,
     "log2": 1.07,
     "log10": 1.07,
