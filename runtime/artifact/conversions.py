@@ -45,6 +45,8 @@ def to_array(value: Value, given: Any) -> Array:
         _check(value, array.shape, array.dtype.name, name)
         array = array.view(storage)
     _check(value, array.shape, name, name)
+    if value.dtype == "i1" and array.size and array.max() > 1:
+        raise InputError(f"input {value} is given bytes up to {array.max()}, and a bool is 0 or 1")
     return np.asarray(array, order="C")
 
 

@@ -85,8 +85,7 @@ def read_folder(path: Path) -> Folder:
                 raise ArtifactError(f"{path / name} is not as it was written (its SHA-256 is another): compile it anew")
         artifact = Artifact.of_files(files)
         signature = Signature.of_json(manifest["signature"])
-        if len(signature.inputs) != len(artifact.plan.inputs):
-            raise ArtifactError(f"{path / MANIFEST} has another number of inputs than the plan")
+        signature.check(artifact.plan)
         weights = read_tensors(path / WEIGHTS) if WEIGHTS in checksums else {}
         return Folder(artifact, signature, weights, manifest["made_by"])
     except FileNotFoundError as error:

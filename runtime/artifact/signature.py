@@ -9,7 +9,9 @@ from typing import Any, cast
 from .plan import Plan
 
 GIVEN = "input"
-"""The kind of inputs that the caller gives; the others (`parameter`, `buffer`, `constant`) the program holds."""
+"""The kind of inputs that the caller gives; the others the program holds."""
+
+KINDS = (GIVEN, "parameter", "buffer", "constant")
 
 
 @dataclass(frozen=True)
@@ -46,8 +48,19 @@ class Signature:
     outputs: tuple[Output, ...]
     structure: Any
 
-    def __post_init__(self) -> None:
-        """Raises `ValueError` for outputs that do not fit the structure."""
+    def check(self, plan: Plan) -> None:
+        """Raise `ValueError` where it is not how that plan is called."""
+        if len(self.inputs) != len(plan.inputs):
+            raise ValueError(f"{len(self.inputs)} inputs are described, and the plan takes {len(plan.inputs)}")
+        sources = {each.source for each in self.inputs}
+        for each in self.inputs:
+            if each.kind not in KINDS:
+                raise ValueError(f"{each.source} is of the unknown kind {each.kind!r}")
+        for each in self.outputs:
+            if each.index is not None and each.index not in range(len(plan.outputs)):
+                raise ValueError(f"there is no output {each.index!r}")
+            if each.target is not None and (each.target not in sources or each.index is None):
+                raise ValueError(f"{each.target!r} is no input that can get a new value")
         if len(self.results) != len(leaves_of(self.structure)):
             raise ValueError(f"the structure of the outputs has another number of them than {len(self.results)}")
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import random
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from test_plan import mutated
 from torch import nn
 
 from uop.frontends.capture import capture_function
@@ -169,6 +171,17 @@ def test_dtypes(tmp_path: Path) -> None:
     bits, negated, *_ = program(given[0].view(torch.uint16).numpy(), given[1].numpy(), given[2].numpy())
     assert (bits.dtype, negated.dtype) == (np.uint16, np.bool_)
     np.testing.assert_array_equal(bits, given[0].mul(2).view(torch.uint16).numpy())
+
+
+def inverted(x: torch.Tensor) -> torch.Tensor:
+    return ~x
+
+
+def test_bytes_that_are_no_bools(tmp_path: Path) -> None:
+    program = make(tmp_path, inverted, torch.tensor([True, False]))
+    np.testing.assert_array_equal(program(np.array([1, 0], np.uint8)), [False, True])
+    with pytest.raises(InputError, match="is given bytes up to 2, and a bool is 0 or 1"):
+        program(np.array([2, 0], np.uint8))
 
 
 def test_results_are_the_callers(tmp_path: Path) -> None:
@@ -360,9 +373,21 @@ def test_files_that_are_changed_or_gone(copied: Path, name: str) -> None:
 def test_manifests_that_cannot_be_read(copied: Path, capsys: pytest.CaptureFixture[str]) -> None:
     manifest = json.loads((copied / "manifest.json").read_text())
     assert manifest["made_by"]["torch"] == torch.__version__
+    signature = manifest["signature"]
+    z = signature["outputs"][0]
     changes: list[tuple[dict[str, Any], str]] = [
         ({"format": 99}, "has format 99, and this version of uop reads 1: compile it anew"),
         ({"signature": {}}, "holds no artifact that can be read: KeyError 'inputs'"),
+        ({"signature": {**signature, "inputs": []}}, "ValueError 0 inputs are described, and the plan takes 9"),
+        ({"signature": {**signature, "outputs": [{**z, "index": 7}]}}, "ValueError there is no output 7"),
+        (
+            {"signature": {**signature, "outputs": [z]}},
+            "the structure of the outputs has another number of them than 1",
+        ),
+        (
+            {"signature": {**signature, "outputs": [{**z, "target": "w"}]}},
+            "ValueError 'w' is no input that can get a new value",
+        ),
         ({"files": {}}, "holds no artifact that can be read: PlanError there is no plan.json"),
     ]
     for changed, told in changes:
@@ -373,6 +398,19 @@ def test_manifests_that_cannot_be_read(copied: Path, capsys: pytest.CaptureFixtu
     assert main(["exec", str(copied)]) == 1
     assert "uop: error: " in (told := capsys.readouterr().err)
     assert "holds no artifact: there is no" in told
+
+
+def test_no_manifest_ends_in_another_error(copied: Path) -> None:
+    """One value of it is another; such a folder is refused in words, or what it says is as good."""
+    manifest, refused = json.loads((copied / "manifest.json").read_text()), 0
+    matters = {name: manifest[name] for name in ("format", "signature", "files")}
+    for seed in range(60):
+        (copied / "manifest.json").write_text(json.dumps(manifest | mutated(matters, random.Random(seed))))
+        try:
+            read_folder(copied)
+        except ArtifactError:
+            refused += 1
+    assert refused > 30  # constants may be any
 
 
 def test_exec_with_unknown_inputs(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

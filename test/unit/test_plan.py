@@ -1,13 +1,16 @@
 """Plans: their text, what they refuse, and the walk that carries them out."""
 
 import json
+import random
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from uop.runtime.artifact.arrays import Array, PoisonedMemory, fit_inputs
+from uop.runtime.artifact.elements import STORAGE_DTYPES
 from uop.runtime.artifact.plan import Kernel, Launch, Plan, PlanError, Value
 from uop.runtime.artifact.walk import walk
 
@@ -125,6 +128,41 @@ def test_memory_is_used_again_when_nothing_needs_it() -> None:
 def test_text_that_is_no_plan(text: str) -> None:
     with pytest.raises(PlanError, match="the text is no plan"):
         Plan.from_json(text)
+
+
+def mutated(value: Any, draw: random.Random) -> Any:
+    """JSON in which one value, somewhere, is another or is gone."""
+    given: Any = value
+    items: list[tuple[Any, Any]] = [*given.items()] if isinstance(value, dict) else [*enumerate(given)]
+    if not items:
+        return draw.choice(OTHERS)
+    place = draw.randrange(len(items))
+    key, item = items[place]
+    deeper = type(item) in (dict, list) and draw.random() < 0.8
+    items[place] = key, mutated(item, draw) if deeper else draw.choice(OTHERS)
+    if draw.random() < 0.1:
+        del items[place]
+    return dict(items) if isinstance(value, dict) else [item for _, item in items]
+
+
+OTHERS: list[Any] = [None, -1, 0, 10**20, 1.5, "", "x", [], {}, [[]], [-1], {"a": 1}, True]
+
+
+def test_no_text_ends_in_another_error() -> None:
+    """What is read can be walked, or is refused."""
+    refused = 0
+    for seed in range(300):
+        try:
+            plan = Plan.from_json(json.dumps(mutated(json.loads(PLAN.to_json()), random.Random(seed))))
+        except PlanError:
+            refused += 1
+            continue
+        assert Plan.from_json(plan.to_json()) == plan
+        if max(plan.arena_bytes, *(value.byte_count for value in plan.values)) < 1000:
+            values = [plan.values[place] for place in plan.inputs]
+            inputs = [np.zeros(value.shape, STORAGE_DTYPES[value.dtype]) for value in values]
+            walk(plan, fit_inputs(plan, inputs), PoisonedMemory(plan), lambda _, __: None)
+    assert refused > 100
 
 
 def test_sources_of_lines() -> None:

@@ -220,22 +220,23 @@ def test_programs_made_with_rules_of_plugins_are_not_kept(cache: Cache, monkeypa
     assert not [each for each in cache.entries() if each.key().parts["kind"] == "program"]
 
 
-def test_compiled_modules_come_from_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("device", ["sim", "cpu"])
+def test_compiled_modules_come_from_the_cache(monkeypatch: pytest.MonkeyPatch, device: str) -> None:
     linear, x = torch.nn.Linear(8, 4), torch.randn(3, 8)
     expected = linear(x).detach()
-    torch.testing.assert_close(uop.compile(linear, x, device="sim")(x), expected)
+    torch.testing.assert_close(uop.compile(linear, x, device=device)(x), expected)
 
     def forbidden(*_: Any, **__: Any) -> Any:
         raise AssertionError("it is compiled")
 
     monkeypatch.setattr(programs, "compile_stages", forbidden)
     forget_programs()
-    torch.testing.assert_close(uop.compile(linear, x, device="sim")(x), expected)
+    torch.testing.assert_close(uop.compile(linear, x, device=device)(x), expected)
     forget_programs()
     with pytest.raises(AssertionError, match="it is compiled"):
-        uop.compile(linear, x, device="sim", arch="sm_80")
+        uop.compile(linear, x, device=device, arch="sm_80")
     with pytest.raises(AssertionError, match="it is compiled"):
-        uop.compile(linear, x, device="sim", check="each")
+        uop.compile(linear, x, device=device, check="each")
 
 
 PROCESS = """
