@@ -20,7 +20,7 @@ from ..dialects.types import byte_width, element_of, shape_of, type_name
 from ..dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, KernelOp, LaunchOp, constant_value
 from ..rewriting.diagnostics import PassError
 from . import cuda_prelude
-from .writer import CodeLine, Writer, commented, finite_literal, float_bits, identifier
+from .writer import CodeLine, Names, Writer, commented, finite_literal, float_bits, identifier
 
 C_KEYWORDS = frozenset(
     (
@@ -168,7 +168,7 @@ class _KernelPrinter(Writer):
     """Prints one kernel; collects the headers and functions that it needs."""
 
     def __init__(self, kernel: gpu_kernel.KernelOp):
-        super().__init__(RESERVED)
+        super().__init__(Names(RESERVED))
         self.kernel = kernel
         self.index_type = "int" if kernel.index_bits.value.data == 32 else "long long"
         self.includes: set[str] = set()

@@ -38,8 +38,8 @@ def commented(lines: Iterable[CodeLine]) -> Iterator[str]:
 class Writer:
     """The lines of a function's body, indented by `depth`, each with the source of the operation that it is for."""
 
-    def __init__(self, reserved: Set[str]) -> None:
-        self.names = Names(reserved)
+    def __init__(self, names: Names) -> None:
+        self.names = names
         self.lines: list[CodeLine] = []
         self.depth = 0
         self._location: LocationAttr | None = None

@@ -5,7 +5,8 @@ from __future__ import annotations
 from xdsl.dialects.builtin import ModuleOp
 
 from ...dialects.uop import LaunchOp
-from ...targets.c import Translation, program_name, translate
+from ...targets.c import Translation, translate
+from ...targets.c_declarations import program_name
 from ..artifact.artifact import Artifact
 from ..artifact.plan import Kernel, Plan
 from ..planning import Sources, find_function, plan_of

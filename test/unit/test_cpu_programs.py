@@ -1,3 +1,4 @@
+# pyright: reportUnknownMemberType=false
 """C text of `cpu_kernel`, built and run on this machine: memory, control flow, threads and programs."""
 
 from __future__ import annotations
