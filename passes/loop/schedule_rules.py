@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from ...dialects.axes import WARP, AxisKind
-from ...dialects.loop import ScanOp
+from ...dialects.loop import ReduceOp, ScanOp
 from ...dialects.traversal import ops_inside
 from ...dialects.types import byte_width, is_float
 from .kernel_shape import KernelShape
@@ -247,6 +247,12 @@ def _row_scan(shape: KernelShape, row: str) -> Choice:
 # Reductions of rows that lie in memory one element after the other.
 
 
+def _needs_rows_once(shape: KernelShape) -> bool:
+    """Whether there is one reduction, and it combines its elements in one stage."""
+    reductions = [op for op in ops_inside(shape.kernel.body) if isinstance(op, ReduceOp)]
+    return len(reductions) == 1 and reductions[0].monoid.monoid.stages is None
+
+
 def _row_reduction(shape: KernelShape, row: str) -> Choice:
     """A row to a thread, to a warp or to a block by its length; in registers where it fits, else walked again per
     phase."""
@@ -264,11 +270,14 @@ def _row_reduction(shape: KernelShape, row: str) -> Choice:
     count = prod(max(1, shape.extents[axis]) for axis in rows)
     if extent <= WARP * (MOST_REGISTER_ELEMENTS if count >= MANY_ROWS else REGISTER_ELEMENTS) and not others:
         held = _spread_over_lanes(axes, row, extent, width)
-        # Rows that are only reduced, two side by side: what is computed once a thread counts half.
+        # Rows that are only reduced, several side by side: what is computed once a thread counts less, and they share
+        # shuffles. Those that are needed twice stay in registers meanwhile.
         both = rows and row not in shape.parallel and held <= REGISTER_ELEMENTS
-        each = 2 if both and shape.extents[rows[-1]] >= 4 * MANY_ROWS else 1
+        each = 1
+        if both and shape.extents[rows[-1]] >= 4 * MANY_ROWS:
+            each = 4 if _needs_rows_once(shape) else 2
         count = _spread_rows(shape, axes, rows, 4, AxisKind.WARP, each)
-        what = "a row a warp" if each == 1 else "two rows a warp"
+        what = "a row a warp" if each == 1 else f"{each} rows a warp"
         return Choice(schedule_of(shape, axes), f"rows of {extent}: {what}, in registers, {count * each} rows a block")
 
     total = prod(max(1, shape.extents[axis]) for axis in shape.reduced)

@@ -209,6 +209,10 @@ SCHEDULES = [
     ("variance", "i = 3 thread * 2 register, k = 37 loop"),
     ("argmax", "i = 4 block, k = 2 loop * 4 register * 8 thread"),
     ("argmax", "i = 2 block * 2 register, k = 64 thread"),
+    # Lanes share the shuffles of several rows.
+    ("argmax", "i = 4 register, k = 2 register * 32 lane"),
+    ("variance", "i = 8 register, k = 2 register * 32 lane"),
+    ("online_softmax", "i = 3 block * 2 register, j = 8 register * 32 lane * 4 register"),
     ("sum_2d", "i = 3 block, k = 7 loop, k1 = 2 loop * 5 thread"),
     ("sum_2d", "i = 2 block * 2 thread, k = 4 thread * 2 register, k1 = 3 loop * 4 register"),
     ("sum_2d", "i = 3 block, k = 7 register, k1 = 16 thread"),

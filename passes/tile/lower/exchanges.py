@@ -11,7 +11,7 @@ from xdsl.ir import SSAValue
 
 from ....dialects.axes import WARP
 from ....dialects.gpu_kernel import ForOp, IfOp, LoadOp, ShuffleOp, StoreOp
-from ....dialects.monoids import Monoid, MonoidAttr
+from ....dialects.monoids import MONOIDS, Monoid, MonoidAttr
 from ....dialects.tile import AxisOp, ReduceAcrossOp
 from ....dialects.types import bit_width, element_of, is_float, shape_of
 from ....rewriting.linear import LinearForm
@@ -66,19 +66,77 @@ class Exchange:
         return Exchange(tuple(over), tuple(shuffled), tuple(sorted(masks, reverse=True)), partials)
 
 
+Element = Sequence[SSAValue]
+"""One element: a value for each of the monoid's."""
+
+
 def combine_lanes(
-    lowering: Lowering, scope: Scope, monoid: MonoidAttr, elements: Sequence[SSAValue], masks: Sequence[int]
-) -> Sequence[SSAValue]:
+    lowering: Lowering, scope: Scope, monoid: MonoidAttr, elements: Element, masks: Sequence[int]
+) -> Element:
     """Combine with the lanes whose numbers differ in the bits of the masks."""
+    return combine_rows(lowering, scope, monoid, [elements], masks)[0]
 
-    def over_lanes(monoid: Monoid, elements: list[SSAValue]) -> list[SSAValue]:
-        for mask in masks:
-            distance = lowering.indices.constant(mask)
-            others = [from_lane(lowering, scope, element, "xor", distance) for element in elements]
-            elements = monoid.combine(scope, elements, others)
+
+def combine_rows(
+    lowering: Lowering, scope: Scope, monoid: MonoidAttr, rows: Sequence[Element], masks: Sequence[int]
+) -> Sequence[Element]:
+    """Several elements, each combined with those of the lanes whose numbers differ in the bits of the masks."""
+    if not masks:
+        return rows
+    stages = monoid.monoid.stages
+    if stages is None:
+        return _exchanged(lowering, scope, monoid.monoid, rows, masks)
+    totals = _exchanged(lowering, scope, MONOIDS[stages.first], [row[:1] for row in rows], masks)
+    others = [stages.adapt(scope, row, total[0]) for row, total in zip(rows, totals, strict=True)]
+    results = [list(total) for total in totals]
+    for value in range(len(others[0])):
+        parts = [[other[value]] for other in others]
+        for result, part in zip(results, _exchanged(lowering, scope, MONOIDS[stages.rest], parts, masks), strict=True):
+            result += part
+    return results
+
+
+def _exchanged(
+    lowering: Lowering, scope: Scope, monoid: Monoid, rows: Sequence[Element], masks: Sequence[int]
+) -> Sequence[Element]:
+    """`combine_rows` of a monoid without stages.
+
+    With all lanes of the warp, half of the elements go to one half of the lanes and the others to the other half, until
+    each lane has one: 3 shuffles for 4 elements, where 8 would give each lane all. In the end each is handed out.
+    """
+    elements: Sequence[Element] = rows
+    left, halved, count = list(masks), list[int](), len(rows)
+    if sum(masks) == WARP - 1 and count & (count - 1) == 0 and count <= WARP:
+        while len(elements) > 1:
+            halved.append(left.pop(0))
+            elements = _halved(lowering, scope, monoid, elements, halved[-1])
+    for mask in left:
+        others = [_from_lanes(lowering, scope, element, "xor", mask) for element in elements]
+        elements = [monoid.combine(scope, x, y) for x, y in zip(elements, others, strict=True)]
+    if not halved:
         return elements
+    # The first halving goes by the highest bit of an element's number.
+    lanes = [sum(mask for bit, mask in enumerate(reversed(halved)) if row >> bit & 1) for row in range(count)]
+    return [_from_lanes(lowering, scope, elements[0], "idx", lane) for lane in lanes]
 
-    return monoid.monoid.reduce(scope, elements, over_lanes) if masks else elements
+
+def _halved(lowering: Lowering, scope: Scope, monoid: Monoid, rows: Sequence[Element], mask: int) -> list[Element]:
+    """The first half of the elements in lanes without this bit, the second half in those with it, each combined with
+    what the lane had that differs in the bit."""
+    indices = lowering.indices
+    lane = indices.remainder(lowering.root, lowering.grid.thread, 2 * mask)
+    is_upper = indices.compare(lowering.root, "ge", lane, LinearForm({}, mask))
+    results: list[Element] = []
+    for low, high in zip(rows[: len(rows) // 2], rows[len(rows) // 2 :], strict=True):
+        kept = [scope.alu("where", is_upper, y, x) for x, y in zip(low, high, strict=True)]
+        sent = [scope.alu("where", is_upper, x, y) for x, y in zip(low, high, strict=True)]
+        results.append(monoid.combine(scope, kept, _from_lanes(lowering, scope, sent, "xor", mask)))
+    return results
+
+
+def _from_lanes(lowering: Lowering, scope: Scope, element: Element, mode: str, lanes: int) -> Element:
+    number = lowering.indices.constant(lanes)
+    return [from_lane(lowering, scope, value, mode, number) for value in element]
 
 
 def from_lane(lowering: Lowering, scope: Scope, value: SSAValue, mode: str, lanes: SSAValue) -> SSAValue:

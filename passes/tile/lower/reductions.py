@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from itertools import product
+from math import prod
 
 from xdsl.dialects.builtin import i1
 from xdsl.ir import SSAValue
@@ -12,12 +14,16 @@ from ....dialects.gpu_kernel import IfOp, LoadOp, StoreOp
 from ....dialects.tile import AxisOp, ReadOp, ReduceAcrossOp, WriteOp
 from ....dialects.types import element_of, shape_of
 from ....dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, EqOp, ExpandOp, ReduceAxisOp, constant_value
+from ....rewriting.linear import LinearForm
 from ..linear import conjuncts
-from .exchanges import Exchange, SharedExchange, combine_lanes
+from .exchanges import Exchange, SharedExchange, combine_lanes, combine_rows
 from .grid import Grid
 from .lowering import Lowering
 from .scopes import Scope
 from .values import Place, is_one_element
+
+_ROWS_AT_ONCE = 8
+"""Elements that lanes combine in a text without loops."""
 
 _NOUNS = {"add": "sum", "mul": "product"}
 
@@ -80,6 +86,13 @@ def lower_reduce_across(lowering: Lowering, scope: Scope, op: ReduceAcrossOp, br
     through_memory = SharedExchange(lowering, op, exchange) if exchange.partials > 1 else None
     if through_memory is not None and not one_element:
         lowering.barrier_before(scope, op)
+    if through_memory is None and 1 < prod(shape) <= _ROWS_AT_ONCE:
+        places = [[LinearForm({}, at) for at in place] for place in product(*map(range, shape))]
+        rows = [values.scalars(scope, op.inputs, place) for place in places]
+        for place, elements in zip(places, combine_rows(lowering, scope, op.monoid, rows, exchange.masks), strict=True):
+            keep(scope, place, elements)
+        values.arrays.update(zip(op.outputs, arrays, strict=True))
+        return scope
     with values.nest(scope, shape) as (inner, place):
         elements = values.scalars(inner, op.inputs, place)
         elements = combine_lanes(lowering, inner, op.monoid, elements, exchange.masks)
