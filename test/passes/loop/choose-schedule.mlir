@@ -489,8 +489,8 @@ uop.kernel @ragged_stream(%out: memref<1000x5000xf16>, %x: memref<1000x5000xf16>
 
 // -----
 
-// Two rows a warp where nothing but their sums is wanted.
-// CHECK: uop.kernel @many_sums({{.*}}) schedule #tile.schedule<i = 513 block * 4 warp * 2 register, j = 8 register * 32 lane * 4 register> {
+// Four rows a warp where nothing but their sums is wanted.
+// CHECK: uop.kernel @many_sums({{.*}}) schedule #tile.schedule<i = 257 block * 4 warp * 4 register, j = 8 register * 32 lane * 4 register> {
 uop.kernel @many_sums(%out: memref<4099xf32>, %x: memref<4099x1000xf32>) {
   loop.for %i (i = 4099 parallel) {
     %0 = loop.reduce %j (j = 1000) add : f32 {
