@@ -15,7 +15,11 @@ from xdsl.utils.exceptions import VerifyException
 from .atoms import ATOMS, COLUMN_LANES, ROW_LANES
 from .axes import THREAD_KINDS, AxisKind, parse_axis_kind, verify_axis_name
 
-_NO_AXES = {"stage": "the staged buffers", "min_blocks": "the least number of blocks of a multiprocessor"}
+_NO_AXES = {
+    "stage": "the staged buffers",
+    "min_blocks": "the least number of blocks of a multiprocessor",
+    "group": "the group of blocks",
+}
 
 _BUFFER_NAME = re.compile(r"[0-9]+|[A-Za-z$._-][A-Za-z0-9$._-]*")
 
@@ -65,6 +69,21 @@ class Staging:
 
 
 @dataclass(frozen=True)
+class BlockGroup:
+    """`i 8`: so many blocks that are neighbours along an axis follow each other, whatever block axes stand behind it.
+
+    Blocks that run at the same time then share more of what they read: 64 blocks of a product are 8 rows and 8 columns
+    of its tiles, not one row and 64 columns.
+    """
+
+    axis: str
+    blocks: int
+
+    def __str__(self) -> str:
+        return f"{self.axis} {self.blocks}"
+
+
+@dataclass(frozen=True)
 class MatrixFactors:
     """The axes whose innermost factors are one matrix instruction: the rows and columns of C, and what is reduced."""
 
@@ -94,11 +113,13 @@ class Schedule:
 
     min_blocks: blocks that a multiprocessor holds at least: none of their threads gets more registers than that leaves.
     None leaves it to the compiler of the CUDA text, which prefers more blocks to more registers.
+    group: blocks that are numbered before others; the axis has one block factor, a multiple of them.
     """
 
     axes: Axes
     stage: tuple[Staging, ...] = ()
     min_blocks: int | None = None
+    group: BlockGroup | None = None
 
     def factors(self, axis: str) -> tuple[Factor, ...]:
         """Factors of the axis; raises `KeyError` when the schedule does not have it."""
@@ -126,6 +147,14 @@ class Schedule:
             if r.extent == atom.k and (f.extent, s.extent) == (atom.n, atom.m):
                 return MatrixFactors(name, second, first, reduced)
         return None
+
+    @property
+    def has_whole_groups(self) -> bool:
+        """Whether the axis of the group, if there is one, has one block factor, of whole groups."""
+        if self.group is None:
+            return True
+        blocks = [factor.extent for axis, _, factor in self.of_kinds((AxisKind.BLOCK,)) if axis == self.group.axis]
+        return len(blocks) == 1 and blocks[0] % self.group.blocks == 0
 
     def spread(self) -> Schedule:
         """The schedule with the rows and columns of a matrix instruction as the lanes and registers of C."""
@@ -158,6 +187,8 @@ class Schedule:
             parts.append(f"stage = [{', '.join(map(str, self.stage))}]")
         if self.min_blocks is not None:
             parts.append(f"min_blocks = {self.min_blocks}")
+        if self.group is not None:
+            parts.append(f"group = {self.group}")
         return ", ".join(parts)
 
 
@@ -184,6 +215,8 @@ class ScheduleAttr(Data[Schedule]):
                     raise VerifyException(f"axis {axis}: `parallel` is no choice; a factor says how it is carried out")
         if self.data.min_blocks is not None and self.data.min_blocks < 1:
             raise VerifyException("min_blocks is at least 1")
+        if self.data.group is not None and self.data.group.blocks < 1:
+            raise VerifyException("a group has at least 1 block")
         staged = [staging.buffer for staging in self.data.stage]
         if len(staged) != len(set(staged)):
             raise VerifyException("a buffer is staged twice")
@@ -199,23 +232,35 @@ class ScheduleAttr(Data[Schedule]):
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> Schedule:
-        axes, stage, min_blocks = parse_entries(parser, parser.Delimiter.ANGLE)
-        return Schedule(axes, stage or (), min_blocks)
+        return parse_entries(parser, parser.Delimiter.ANGLE).schedule
 
     def print_parameter(self, printer: Printer) -> None:
         printer.print_string(f"<{self.data}>")
 
 
-def parse_entries(
-    parser: AttrParser, delimiter: AttrParser.Delimiter
-) -> tuple[Axes, tuple[Staging, ...] | None, int | None]:
-    """The axes with their factors, what is staged, and the least number of blocks; None for what is not mentioned."""
+@dataclass(frozen=True)
+class Entries:
+    """What the text of a schedule mentions: the axes with their factors, and what else it has; None for the rest."""
+
+    axes: Axes
+    stage: tuple[Staging, ...] | None
+    min_blocks: int | None
+    group: BlockGroup | None
+
+    @property
+    def schedule(self) -> Schedule:
+        return Schedule(self.axes, self.stage or (), self.min_blocks, self.group)
+
+
+def parse_entries(parser: AttrParser, delimiter: AttrParser.Delimiter) -> Entries:
+    """The entries of a schedule."""
     axes: list[tuple[str, tuple[Factor, ...]]] = []
     stage: list[Staging] | None = None
     min_blocks: int | None = None
+    group: BlockGroup | None = None
 
     def entry() -> None:
-        nonlocal stage, min_blocks
+        nonlocal stage, min_blocks, group
         name = parser.parse_identifier()
         parser.parse_punctuation("=")
         if name == "stage":
@@ -227,13 +272,18 @@ def parse_entries(
                 parser.raise_error("min_blocks stands twice")
             min_blocks = parser.parse_integer(allow_boolean=False, allow_negative=False)
             return
+        if name == "group":
+            if group is not None:
+                parser.raise_error("group stands twice")
+            group = BlockGroup(parser.parse_identifier(), parser.parse_integer(allow_boolean=False))
+            return
         factors = [_parse_factor(parser)]
         while parser.parse_optional_punctuation("*"):
             factors.append(_parse_factor(parser))
         axes.append((name, tuple(factors)))
 
     parser.parse_comma_separated_list(delimiter, entry)
-    return tuple(axes), None if stage is None else tuple(stage), min_blocks
+    return Entries(tuple(axes), None if stage is None else tuple(stage), min_blocks, group)
 
 
 def _parse_factor(parser: AttrParser) -> Factor:

@@ -59,7 +59,9 @@ def multiplied(factor: Operation | Block) -> SSAValue | None:
 def matrix_atom(kernel: KernelOp, reduced: str) -> str:
     """The instruction for the product along this axis, where there is one (`why_no_matrix`)."""
     loops = [op for op in ops_inside(kernel.body) if isinstance(op, ReduceOp) and op.axis.axis.data == reduced]
-    taken = multiplied(perfect_nest(loops[0])[-1].yielded[0].owner.operands[0].owner)
+    product = perfect_nest(loops[0])[-1].yielded[0].owner
+    assert isinstance(product, MulOp)
+    taken = multiplied(product.operands[0].owner)
     assert taken is not None
     return atom_for(type_name(taken.type))
 

@@ -8,7 +8,7 @@ from math import prod
 
 from ...dialects.atoms import ATOMS, Atom
 from ...dialects.axes import AxisKind
-from ...dialects.schedule import Factor, Staging
+from ...dialects.schedule import BlockGroup, Factor, Staging
 from ...dialects.types import element_of
 from .kernel_shape import Access, KernelShape
 from .matrix_products import matrix_atom, why_no_matrix
@@ -32,6 +32,11 @@ SWIZZLE_BYTES = 16
 FEW_BLOCKS = 64
 """Blocks below which a smaller tile, which makes four times as many, is the faster one: about half of the
 multiprocessors of a large GPU (a model's estimate, not measured)."""
+
+
+GROUP, MANY_COLUMNS = 8, 64
+"""Rows of tiles whose blocks follow each other where a row has so many tiles: the two hundred or so blocks that run at
+the same time read 8 + 27 rows and columns of tiles of the operands, not 3 + 64 or more."""
 
 
 @dataclass(frozen=True)
@@ -186,4 +191,9 @@ def _schedule(shape: KernelShape, row: str, column: str, reduced: str) -> Choice
         f"product by {name}: a tile of {sides[0].tile} x {sides[1].tile} a block of "
         f"{sides[0].warps * sides[1].warps} warps, {depth} deep, {steps} steps"
     )
-    return Choice(schedule_of(shape, axes, tuple(stage.values())), reason)
+    first, last = sorted(zip((row, column), sides, strict=True), key=lambda side: shape.parallel.index(side[0]))
+    group = None
+    if last[1].blocks >= MANY_COLUMNS and first[1].blocks % GROUP == 0:
+        group = BlockGroup(first[0], GROUP)
+        reason += f", {GROUP} rows of them at once"
+    return Choice(schedule_of(shape, axes, tuple(stage.values()), group=group), reason)

@@ -92,6 +92,7 @@ def _check(schedule: Schedule, kernel: KernelOp) -> None:
         if axis not in extents:
             raise PassError(f"the schedule binds axis {axis}, but the kernel's axes are: {axes_text(extents)}", kernel)
     staged_arguments(kernel, schedule.stage)
+    _check_group(schedule, kernel)
     for loop in loops_of(kernel):
         _check_axis(schedule, loop, loop.axis.axis.data, loop.axis.extent.data)
         for op in loop.body.block.ops:
@@ -100,6 +101,17 @@ def _check(schedule: Schedule, kernel: KernelOp) -> None:
     if schedule.of_kinds((AxisKind.MMA,)):
         _check_matrix(schedule, kernel)
     _check_threads(schedule, kernel)
+
+
+def _check_group(schedule: Schedule, kernel: Operation) -> None:
+    """Raises `PassError` where blocks are grouped along an axis that has no whole groups of them."""
+    if not schedule.has_whole_groups:
+        raise PassError(
+            f"the schedule groups the blocks of `{schedule.group}`, but that axis has no single block factor of whole "
+            "groups",
+            kernel,
+            "let the blocks of a group divide the axis's block factor, or leave `group` out",
+        )
 
 
 def _check_axis(schedule: Schedule, loop: ForOp | ReduceOp, axis: str, extent: int) -> None:

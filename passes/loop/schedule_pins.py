@@ -11,7 +11,7 @@ from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
-from ...dialects.schedule import Factor, Schedule, ScheduleAttr, Staging, parse_entries
+from ...dialects.schedule import BlockGroup, Factor, Schedule, ScheduleAttr, Staging, parse_entries
 
 _KERNEL = re.compile(r"\s*@([A-Za-z0-9_$.-]+)\s*:")
 
@@ -22,13 +22,14 @@ class Pin:
 
     kernel: the one that it is for; None for every kernel.
     axes: factors of the axes that it binds, in the order in which their threads are numbered.
-    stage, min_blocks: what is staged, and the least number of blocks; None where that is left to the policy.
+    stage, min_blocks, group: what else it decides; None where that is left to the policy.
     """
 
     kernel: str | None
     axes: Mapping[str, tuple[Factor, ...]]
     stage: tuple[Staging, ...] | None = None
     min_blocks: int | None = None
+    group: BlockGroup | None = None
 
     def __str__(self) -> str:
         parts = [f"{axis} = {' * '.join(map(str, factors))}" for axis, factors in self.axes.items()]
@@ -36,6 +37,8 @@ class Pin:
             parts.append(f"stage = [{', '.join(map(str, self.stage))}]")
         if self.min_blocks is not None:
             parts.append(f"min_blocks = {self.min_blocks}")
+        if self.group is not None:
+            parts.append(f"group = {self.group}")
         return ", ".join(parts)
 
     def over(self, chosen: Schedule) -> Schedule:
@@ -47,7 +50,7 @@ class Pin:
         axes = [next(pinned) if axis in self.axes else (axis, factors) for axis, factors in chosen.axes]
         stage = chosen.stage if self.stage is None else self.stage
         min_blocks = chosen.min_blocks if self.min_blocks is None else self.min_blocks
-        return Schedule((*axes, *pinned), stage, min_blocks)
+        return Schedule((*axes, *pinned), stage, min_blocks, chosen.group if self.group is None else self.group)
 
 
 def parse_pins(texts: Sequence[str]) -> tuple[Pin, ...]:
@@ -55,7 +58,7 @@ def parse_pins(texts: Sequence[str]) -> tuple[Pin, ...]:
     pins = tuple(map(parse_pin, texts))
     seen: dict[tuple[str | None, str], str] = {}
     for pin, text in zip(pins, texts, strict=True):
-        others = {"stage": pin.stage, "min_blocks": pin.min_blocks}
+        others = {"stage": pin.stage, "min_blocks": pin.min_blocks, "group": pin.group}
         for part in (*pin.axes, *(name for name, value in others.items() if value is not None)):
             other = seen.setdefault((pin.kernel, part), text)
             if other != text:
@@ -73,10 +76,10 @@ def parse_pin(text: str) -> Pin:
     # Blanks keep the columns.
     parser = Parser(Context(), " " * start + text[start:])
     try:
-        axes, stage, min_blocks = parse_entries(parser, parser.Delimiter.NONE)
+        entries = parse_entries(parser, parser.Delimiter.NONE)
         if parser._current_token.kind is not MLIRTokenKind.EOF:  # pyright: ignore[reportPrivateUsage]
             parser.raise_error("expected `*`, `,` or the end")
-        ScheduleAttr(Schedule(axes, stage or (), min_blocks))
+        ScheduleAttr(entries.schedule)
     except ParseError as error:
         column = error.span.start + 1
         found = text[error.span.start : error.span.end]
@@ -85,4 +88,5 @@ def parse_pin(text: str) -> Pin:
         raise ValueError(f"schedule '{text}', column {column}: {message[:1].lower()}{message[1:]}{what}") from None
     except VerifyException as error:
         raise ValueError(f"schedule '{text}': {error}") from None
-    return Pin(None if named is None else named.group(1), dict(axes), stage, min_blocks)
+    kernel = None if named is None else named.group(1)
+    return Pin(kernel, dict(entries.axes), entries.stage, entries.min_blocks, entries.group)

@@ -209,6 +209,17 @@ PRODUCTS = {
     "tf32, not staged": Product(
         40, 24, 40, element="f32", schedule="i = 3 warp * 16 mma, j = 3 block * 8 mma, k = 5 loop * 8 mma"
     ),
+    "grouped": Product(
+        61,
+        23,
+        30,
+        batch=2,
+        schedule="n = 2 block, i = 4 block * 16 mma, j = 3 block * 8 mma, k = 2 loop * 16 mma, stage = [%a, %b], "
+        "group = i 2",
+    ),
+    "grouped whole": Product(
+        61, 23, 30, schedule="j = 3 block * 8 mma, i = 4 block * 16 mma, k = 2 loop * 16 mma, stage = [%a], group = j 3"
+    ),
     "not staged": Product(40, 24, 40, schedule="i = 3 warp * 16 mma, j = 3 block * 8 mma, k = 3 loop * 16 mma"),
 }
 

@@ -65,6 +65,7 @@ def test_pinned_programs_are_right(
         ("stage = [%out]", "stages %out, which cannot be staged: nothing reads it", "linear"),
         ("k = 50 register, stage = [%x]", "%x, which cannot be staged: the read is in no serial loop", "loop factor"),
         ("k = 2 loop * 25 loop, stage = [%x buffers 9]", "which cannot be staged: the slab takes", "fewer buffers"),
+        ("i = 6 block * 8 thread, group = i 4", "groups the blocks of `i 4`, but that axis has no", "`group` out"),
         ("i = 37 lane", "has 37 lanes; a warp has 32", None),
         ("k = 4 loop * 16 mma", "are those of no matrix instruction", "m16n8k16"),
     ],
@@ -114,6 +115,7 @@ def test_too_much_shared_memory_names_the_schedule() -> None:
         ("i = 2 loop, i = 3 loop", "an axis stands twice"),
         ("i = 2 parallel", "`parallel` is no choice"),
         ("min_blocks = 0", "min_blocks is at least 1"),
+        ("group = i 0", "a group has at least 1 block"),
     ],
 )
 def test_what_cannot_be_read_says_where(text: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -147,6 +149,7 @@ def test_pinned_axes_stand_where_they_stood_in_the_order_of_the_pin() -> None:
     assert pinned("k = 4 loop * 2 loop") == "i = 2 block, j = 4 thread, k = 4 loop * 2 loop, stage = [%x]"
     assert pinned("k = 8 lane, i = 2 warp") == "k = 8 lane, j = 4 thread, i = 2 warp, stage = [%x]"
     assert pinned("min_blocks = 3") == "i = 2 block, j = 4 thread, k = 8 loop, stage = [%x], min_blocks = 3"
+    assert pinned("group = i 2") == "i = 2 block, j = 4 thread, k = 8 loop, stage = [%x], group = i 2"
     assert pinned("stage = []") == "i = 2 block, j = 4 thread, k = 8 loop"
     assert pinned("n = 3 loop") == "i = 2 block, j = 4 thread, k = 8 loop, n = 3 loop, stage = [%x]"
 

@@ -8,6 +8,7 @@ from math import prod
 
 from ....dialects.axes import AxisKind
 from ....dialects.gpu_kernel import Architecture, BlockIdOp, ThreadIdOp
+from ....dialects.schedule import BlockGroup
 from ....dialects.tile import AxisOp
 from ....dialects.types import index
 from ....dialects.uop import KernelOp
@@ -34,8 +35,9 @@ class Grid:
     `min_blocks` at least.
 
     Threads are numbered over all warp, thread and lane factors in the schedule's order, the last the fastest, the lanes
-    of matrix instructions behind them; blocks over block factors. Up to three block factors become the dimensions of
-    the grid, the last x; more become one number.
+    of matrix instructions behind them; blocks over block factors, of a group over the last ones of its axis last. Up to
+    three block factors become the dimensions of the grid, the last x, and with it the blocks of a group; more become
+    one number.
     """
 
     def __init__(self, kernel: KernelOp, arch: Architecture, scope: Scope, indices: Indices):
@@ -56,6 +58,12 @@ class Grid:
                 kernel,
                 "make thread, warp or lane factors smaller",
             )
+        if not schedule.has_whole_groups:
+            raise PassError(
+                f"the schedule groups the blocks of `{schedule.group}`, which are no whole groups",
+                kernel,
+                "tile form and its schedule belong together: convert the kernel's loop form again",
+            )
         self.min_blocks = schedule.min_blocks
         most = arch.resident_blocks(self.threads)
         if self.min_blocks is not None and self.min_blocks > most:
@@ -72,7 +80,7 @@ class Grid:
             self.thread = indices.leaf(thread_id, Interval.of_extent(self.threads))
         self.digits = _digits(scope, indices, threads, self.thread)
         blocks = [(axis, f.extent, f.kind) for axis, _, f in schedule.of_kinds((AxisKind.BLOCK,)) if f.extent > 1]
-        self.blocks, self._block_digits = _grid(kernel, arch, scope, indices, blocks)
+        self.blocks, self._block_digits = _grid(kernel, arch, scope, indices, blocks, schedule.group)
         self._unbound = [*self.digits, *self._block_digits]
         self._bound: dict[AxisOp, Digit] = {}
 
@@ -112,7 +120,11 @@ def _grid(
     scope: Scope,
     indices: Indices,
     factors: Sequence[tuple[str, int, AxisKind]],
+    group: BlockGroup | None,
 ) -> tuple[tuple[int, int, int], list[Digit]]:
+    if group is not None and any(axis == group.axis for axis, _, _ in factors[:-1]):
+        return _grouped_grid(kernel, arch, scope, indices, factors, group)
+
     def block_id(dimension: str, extent: int) -> LinearForm:
         op = BlockIdOp.of(dimension)
         value = scope.pure(BlockIdOp, (), (index,), op.properties).result
@@ -135,3 +147,28 @@ def _grid(
             "let each block do more: larger thread, register or loop factors",
         )
     return (blocks, 1, 1), _digits(scope, indices, factors, block_id("x", blocks))
+
+
+def _grouped_grid(
+    kernel: KernelOp,
+    arch: Architecture,
+    scope: Scope,
+    indices: Indices,
+    factors: Sequence[tuple[str, int, AxisKind]],
+    group: BlockGroup,
+) -> tuple[tuple[int, int, int], list[Digit]]:
+    """The grid in which the last factor has the blocks of a group in front of its own."""
+    place = next(place for place, (axis, _, _) in enumerate(factors) if axis == group.axis)
+    last_axis, last_extent, kind = factors[-1]
+    outer = [(axis, n // group.blocks if d == place else n, k) for d, (axis, n, k) in enumerate(factors)]
+    outer[-1] = (last_axis, last_extent * group.blocks, kind)
+    kept = [factor for d, factor in enumerate(outer) if d != place or factor[1] > 1]
+    sizes, digits = _grid(kernel, arch, scope, indices, kept, None)
+    if len(kept) < len(outer):
+        digits.insert(place, Digit(group.axis, 1, kind, 1, ZERO))
+    both, groups = digits[-1].position, digits[place].position
+    inner = indices.remainder(scope, both, group.blocks)
+    position = indices.quotient(scope, both, group.blocks)
+    digits[place] = Digit(group.axis, factors[place][1], kind, 1, groups * group.blocks + inner)
+    digits[-1] = Digit(last_axis, last_extent, kind, 1, position)
+    return sizes, digits

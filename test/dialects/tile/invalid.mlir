@@ -211,3 +211,15 @@ uop.kernel @no_blocks(%x: memref<16xf16>) schedule #tile.schedule<i = 16 loop, m
 // expected-error@+1 {{min_blocks stands twice}}
 uop.kernel @blocks_twice(%x: memref<16xf16>) schedule #tile.schedule<i = 16 loop, min_blocks = 2, min_blocks = 3> {
 }
+
+// -----
+
+// expected-error@+1 {{a group has at least 1 block}}
+uop.kernel @no_group(%x: memref<16xf16>) schedule #tile.schedule<i = 16 block, group = i 0> {
+}
+
+// -----
+
+// expected-error@+1 {{group stands twice}}
+uop.kernel @two_groups(%x: memref<16xf16>) schedule #tile.schedule<i = 16 block, group = i 2, group = i 4> {
+}

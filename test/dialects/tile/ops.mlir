@@ -64,6 +64,10 @@ uop.kernel @transposed(%x: memref<4x16x8xf16>) schedule #tile.schedule<i = 8 thr
 }
 
 // Matrices of a slab whose units of 16 bytes are permuted.
+// CHECK: uop.kernel @grouped(%x: memref<8xf32>) schedule #tile.schedule<i = 8 block, j = 4 block, stage = [%x], group = i 2> {
+uop.kernel @grouped(%x: memref<8xf32>) schedule #tile.schedule<group = i 2, i = 8 block, j = 4 block, stage = [%x]> {
+}
+
 // CHECK: uop.kernel @matrices(%x: memref<16x64xf16>) schedule #tile.schedule<i = 8 lane, stage = [%x buffers 2 async swizzle 8]> {
 uop.kernel @matrices(%x: memref<16x64xf16>) schedule #tile.schedule<i = 8 lane, stage = [%x buffers 2 async swizzle 8]> {
   %i = tile.axis i = 8 lane : index

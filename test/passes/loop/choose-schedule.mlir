@@ -568,3 +568,24 @@ uop.kernel @product_tf32(%out: memref<512x512xf32>, %a: memref<512x512xf32>, %b:
     }
   }
 }
+
+// -----
+
+// Rows of 64 tiles: eight of them at once, which read fewer columns of the second operand.
+// CHECK: uop.kernel @wide_product({{.*}}) schedule #tile.schedule<i = 16 block * {{.*}}, j = 64 block * {{.*}}, k = {{.*}}, group = i 8> {
+uop.kernel @wide_product(%out: memref<2048x8192xf16>, %a: memref<2048x512xf16>, %b: memref<512x8192xf16>) {
+  loop.for %i (i = 2048 parallel) {
+    loop.for %j (j = 8192 parallel) {
+      %0 = loop.reduce %k (k = 512) add : f32 {
+        %1 = uop.load %a[%i, %k] : memref<2048x512xf16>
+        %2 = uop.cast %1 : f16 -> f32
+        %3 = uop.load %b[%k, %j] : memref<512x8192xf16>
+        %4 = uop.cast %3 : f16 -> f32
+        %5 = uop.mul %2, %4 : f32
+        loop.yield %5 : f32
+      }
+      %6 = uop.cast %0 : f32 -> f16
+      uop.store %6, %out[%i, %j] : memref<2048x8192xf16>
+    }
+  }
+}

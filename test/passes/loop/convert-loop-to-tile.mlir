@@ -501,3 +501,15 @@ uop.kernel @range_form(%out: memref<4xf32>) schedule #tile.schedule<i = 4 thread
   %i = uop.range i = 4
   uop.store %0, %out[%i] : memref<4xf32>
 }
+
+// -----
+
+// expected-error@+1 {{kernel @groups: the schedule groups the blocks of `j 2`, but that axis has no single block factor of whole groups}}
+uop.kernel @groups(%out: memref<4x6xf32>) schedule #tile.schedule<i = 4 block, j = 6 thread, group = j 2> {
+  loop.for %i (i = 4 parallel) {
+    loop.for %j (j = 6 parallel) {
+      %0 = uop.const 1.0 : f32
+      uop.store %0, %out[%i, %j] : memref<4x6xf32>
+    }
+  }
+}

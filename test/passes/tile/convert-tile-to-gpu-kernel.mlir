@@ -372,3 +372,25 @@ uop.kernel @rounded(%out: memref<256xf16>, %x: memref<256xf32>) schedule #tile.s
   %5 = uop.cast %4 : vector<8xf32> -> vector<8xf16>
   tile.write %5, %out[%2] vector 8 : vector<8xf16> -> memref<256xf16>(vector<8xindex>)
 }
+
+// -----
+
+// Two neighbours along i follow each other, for each block along j; the third dimension stays what it is.
+// CHECK-LABEL: gpu_kernel.kernel @grouped(
+// CHECK-SAME:      grid [6, 2, 5] block 1
+// CHECK:         %[[X:.*]] = gpu_kernel.block_id x
+// CHECK:         uop.truncdiv %[[X]], %{{.*}} : index
+uop.kernel @grouped(%out: memref<5x4x3xf32>) schedule #tile.schedule<n = 5 block, i = 4 block, j = 3 block, group = i 2> {
+  %n = tile.axis n = 5 block : index
+  %i = tile.axis i = 4 block : index
+  %j = tile.axis j = 3 block : index
+  %c = uop.const 1.0 : f32
+  tile.write %c, %out[%n, %i, %j] : f32 -> memref<5x4x3xf32>(index, index, index)
+}
+
+// -----
+
+// expected-error@+1 {{the schedule groups the blocks of `i 3`, which are no whole groups}}
+uop.kernel @parts_of_groups(%out: memref<4x3xf32>) schedule #tile.schedule<i = 4 block, j = 3 block, group = i 3> {
+  %i = tile.axis i = 4 block : index
+}

@@ -37,7 +37,7 @@ from xdsl.ir import Attribute
 from uop.dialects.axes import AxisAttr, AxisKind
 from uop.dialects.layouts import REGISTER, SHARED, SwizzleAttr, packed_strides
 from uop.dialects.monoids import MONOIDS, MonoidAttr, number_attribute
-from uop.dialects.schedule import Factor, Schedule, ScheduleAttr, Staging
+from uop.dialects.schedule import BlockGroup, Factor, Schedule, ScheduleAttr, Staging
 from uop.dialects.types import ELEMENT_TYPES, integer_bounds, is_float
 
 ELEMENTS = tuple(ELEMENT_TYPES.values())
@@ -167,7 +167,10 @@ def _schedules(draw: st.DrawFn) -> ScheduleAttr:
     names = draw(st.lists(axis_names, max_size=3, unique=True))
     axes = [(name, tuple(draw(st.lists(_factors, min_size=1, max_size=3)))) for name in names]
     stage = draw(st.lists(_staging, max_size=2, unique_by=lambda staging: staging.buffer))
-    return ScheduleAttr(Schedule(tuple(axes), tuple(stage), draw(st.none() | st.integers(1, 32))))
+    blocks = [(axis, f.extent) for axis, factors in axes for f in factors if f.kind is AxisKind.BLOCK]
+    grouped = [(axis, extent) for axis, extent in blocks if [name for name, _ in blocks].count(axis) == 1]
+    group = draw(st.none() | st.sampled_from([BlockGroup(axis, n) for axis, n in grouped])) if grouped else None
+    return ScheduleAttr(Schedule(tuple(axes), tuple(stage), draw(st.none() | st.integers(1, 32)), group))
 
 
 schedules = _schedules()
