@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import functools
 import subprocess
 import sys
 from collections.abc import Callable
@@ -42,35 +43,49 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cache:
     return found
 
 
-def imported(function: Callable[..., Any] = lambda x: torch.relu(x) + 1, *shape: int) -> Imported:
-    return capture_function(function, lambda: (torch.zeros(shape or (4,)),), "test").imported()
+def imported(function: Callable[..., Any]) -> Imported:
+    return capture_function(function, lambda: (torch.zeros(4),), "test").imported()
+
+
+@functools.cache
+def usual() -> Imported:
+    """The program of tests that do not ask for another."""
+    return imported(lambda x: torch.relu(x) + 1)
+
+
+def compiled(function: Imported) -> Artifact:
+    ahead = DEVICES["sim"].ahead
+    assert ahead is not None
+    function = replace(function, module=function.module.clone())
+    for _ in compile_stages(function, CompileOptions(), verify=False):
+        pass
+    return ahead.build(function)
+
+
+@functools.cache
+def compiled_usual() -> Artifact:
+    return compiled(usual())
 
 
 class Compiler:
     """Compiles for the simulator. builds: how often it had to"""
 
-    def __init__(self, options: CompileOptions | None = None, toolchain: str = "tools") -> None:
-        self.options = options or CompileOptions()
-        self.toolchain = toolchain
+    def __init__(self) -> None:
         self.builds = 0
 
-    def __call__(self, function: Imported) -> Artifact:
-        ahead = DEVICES["sim"].ahead
-        assert ahead is not None
-
+    def __call__(self, function: Imported | None = None) -> Artifact:
         def build() -> Artifact:
             self.builds += 1
-            for _ in compile_stages(function, self.options):
-                pass
-            return ahead.build(function)
+            return compiled_usual() if function is None else compiled(function)
 
-        text = stage_text("torch", function.module, locations=False)
-        return cached_program(function, text, self.options, form="gpu-kernel", toolchain=self.toolchain, build=build)
+        program, options = function or usual(), CompileOptions()
+        text = stage_text("torch", program.module, locations=False)
+        return cached_program(program, text, options, form="gpu-kernel", toolchain="tools", build=build)
 
 
 def test_a_program_is_compiled_once(cache: Cache) -> None:
     compiler = Compiler()
-    first, again = compiler(imported()), compiler(imported())
+    first, again = compiler(), compiler()
     assert compiler.builds == 1
     assert again == first
     (stored,) = (each for each in cache.entries() if each.key().parts["kind"] == "program")
@@ -79,9 +94,8 @@ def test_a_program_is_compiled_once(cache: Cache) -> None:
 
 
 def test_what_a_key_depends_on() -> None:
-    usual = imported()
-
-    def key(function: Imported = usual, options: CompileOptions | None = None, **changed: Any) -> Key:
+    def key(function: Imported | None = None, options: CompileOptions | None = None, **changed: Any) -> Key:
+        function = function or usual()
         text = stage_text("torch", function.module, locations=False)
         parts: dict[str, Any] = {"form": "gpu-kernel", "toolchain": "tools", **changed}
         return program_key(function, text, options or CompileOptions(), **parts)
@@ -109,9 +123,9 @@ def versions(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 @pytest.mark.parametrize("package", ["uop", "xdsl", "torch"])
 def test_another_version_compiles_anew(versions: dict[str, str], package: str) -> None:
     compiler = Compiler()
-    compiler(imported())
+    compiler()
     versions[package] = "99.0"
-    compiler(imported())
+    compiler()
     assert compiler.builds == 2
 
 
@@ -156,21 +170,21 @@ def path_of_program(cache: Cache) -> Path:
 
 def test_a_damaged_entry_is_rebuilt(cache: Cache) -> None:
     compiler = Compiler()
-    first = compiler(imported())
+    first = compiler()
     path = path_of_program(cache)
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 4
     path.write_bytes(data)
-    assert compiler(imported()) == first
+    assert compiler() == first
     assert compiler.builds == 2
-    assert compiler(imported()) == first
+    assert compiler() == first
     assert compiler.builds == 2
 
 
 @pytest.mark.parametrize("change", ["no plan", "another plan", "no lines", "more lines"])
 def test_a_well_formed_entry_that_is_no_program_is_rebuilt(cache: Cache, change: str) -> None:
     compiler = Compiler()
-    first = compiler(imported())
+    first = compiler()
     (stored,) = (each for each in cache.entries() if each.key().parts["kind"] == "program")
     files = dict(cache.get(stored.key()) or {})
     match change:
@@ -183,7 +197,7 @@ def test_a_well_formed_entry_that_is_no_program_is_rebuilt(cache: Cache, change:
         case _:
             files["sources.json"] = b'["a.py:1", "a.py:2", "a.py:3"]'
     stored.path.write_bytes(encode(Entry(stored.key(), files)))
-    assert compiler(imported()) == first
+    assert compiler() == first
     assert compiler.builds == 2
 
 
@@ -193,7 +207,7 @@ def test_errors_are_not_kept(cache: Cache) -> None:
 
     for _ in range(2):
         with pytest.raises(ValueError, match="refused"):
-            cached_program(imported(), "", CompileOptions(), form="", toolchain="", build=refuse)
+            cached_program(usual(), "", CompileOptions(), form="", toolchain="", build=refuse)
     assert cache.entries() == []
 
 
@@ -203,8 +217,8 @@ def test_errors_are_not_kept(cache: Cache) -> None:
 def test_it_can_be_turned_off(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("UOP_CACHE", "0")
     compiler = Compiler()
-    compiler(imported())
-    compiler(imported())
+    compiler()
+    compiler()
     assert compiler.builds == 2
     assert cache.entries() == []
 
@@ -214,8 +228,8 @@ def test_programs_made_with_rules_of_plugins_are_not_kept(cache: Cache, monkeypa
 
     monkeypatch.setattr(plugins, "_registered", [plugins.Plugin("mine.py", rules=Rules())])
     compiler = Compiler()
-    compiler(imported())
-    compiler(imported())
+    compiler()
+    compiler()
     assert compiler.builds == 2
     assert not [each for each in cache.entries() if each.key().parts["kind"] == "program"]
 
