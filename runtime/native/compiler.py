@@ -12,6 +12,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -63,7 +64,7 @@ class Compiler:
 
     @property
     def family(self) -> Family:
-        if self.command[-1] == "cc" and len(self.command) > 1 and Path(self.command[-2]).stem == "zig":
+        if self.command[-1] == "cc" and len(self.command) > 1 and Path(self.command[-2]).stem in ("zig", "ziglang"):
             return "zig"
         return "clang" if "clang" in self.version else "gcc"
 
@@ -175,27 +176,52 @@ def toolchain() -> str:
 
 def _build(text: str, name: str, compiler: Compiler, flags: Sequence[str]) -> bytes:
     folder = Path(tempfile.mkdtemp(prefix="uop-"))
-    stem = re.sub(r"\W", "_", name)
-    source, library = folder / f"{stem}.c", folder / f"{stem}.so"
+    source = folder / (re.sub(r"\W", "_", name) + ".c")
     keep = False
     try:
-        source.write_text(text)
-        command = [*compiler.command, *flags, str(source), "-o", str(library), "-lm"]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, errors="replace")
-            log, failed = done.stdout + done.stderr, done.returncode != 0
-        except subprocess.TimeoutExpired:
-            log, failed = f"it took more than {TIMEOUT_SECONDS} seconds", True
-        if failed:
-            keep = True
-            raise CCompileError(
-                f"the C compiler refused the text that uop wrote, which is a defect of uop: please report it with the "
-                f"file {source}\n  {shlex.join(command)}\n{log.rstrip()}",
-                log,
-                text,
-                source,
-            )
-        return library.read_bytes()
+        library, log = _compile(text, source, compiler, flags)
+        if library is not None:
+            return library
+        usable = _usable_flags(compiler, flags)
+        if usable != flags:
+            return _build(text, name, compiler, usable)
+        keep = True
+        raise CCompileError(
+            f"the C compiler refused the text that uop wrote, which is a defect of uop: please report it with the "
+            f"file {source}\n  {shlex.join([*compiler.command, *flags])}\n{log.rstrip()}",
+            log,
+            text,
+            source,
+        )
     finally:
         if not keep:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _compile(text: str, source: Path, compiler: Compiler, flags: Sequence[str]) -> tuple[bytes | None, str]:
+    """The library of a text, which is written to `source`, None where the compiler refuses it; what it says."""
+    library = source.with_suffix(".so")
+    source.write_text(text)
+    command = [*compiler.command, *flags, str(source), "-o", str(library), "-lm"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, errors="replace")
+    except subprocess.TimeoutExpired:
+        return None, f"it took more than {TIMEOUT_SECONDS} seconds"
+    return (library.read_bytes() if done.returncode == 0 else None), done.stdout + done.stderr
+
+
+def _usable_flags(compiler: Compiler, flags: Sequence[str]) -> Sequence[str]:
+    """The flags with which a compiler builds a text that is certainly right: without OpenMP or the machine's own
+    instructions where it has none. Raises `CompilerNotFoundError` where it builds nothing."""
+    without_openmp = tuple(flag for flag in flags if flag != "-fopenmp")
+    plain = tuple(flag for flag in without_openmp if not flag.startswith("-m"))
+    log = ""
+    with tempfile.TemporaryDirectory(prefix="uop-") as folder:
+        for usable in dict.fromkeys((tuple(flags), without_openmp, plain)):
+            library, log = _compile("int uop;\n", Path(folder) / "trial.c", compiler, usable)
+            if library is not None:
+                return usable if usable != tuple(flags) else flags
+    raise CompilerNotFoundError(
+        f"the C compiler {compiler} builds no shared library: install what it lacks, or {INSTALL_HINT} and set CC to "
+        f"'{shlex.join([sys.executable, '-m', 'ziglang', 'cc'])}'\n{log.rstrip()}"
+    )

@@ -69,6 +69,21 @@ def test_ziglang_is_used_where_there_is_nothing_else(monkeypatch: pytest.MonkeyP
     assert find_compiler().family == "zig"
 
 
+@pytest.mark.parametrize("lacks", ["-fopenmp", "-march=native", "-mcpu=native"])
+def test_a_compiler_that_lacks_something_is_used_without_it(tmp_path: Path, lacks: str):
+    gcc = find_compiler().command
+    path = stand_in(tmp_path, "cc", f'case "$*" in *{lacks}*) exit 1;; esac\nexec {" ".join(gcc)} "$@"')
+    found = compiler.compiler_at([str(path)])
+    assert library.load_library(build(TEXT, compiler=found, openmp=True)).answer() == 42
+
+
+def test_a_compiler_that_builds_nothing_is_none(tmp_path: Path):
+    path = stand_in(tmp_path, "cc", '[ "$1" = --version ] && echo gcc 12 && exit\necho no linker\nexit 1')
+    found = compiler.compiler_at([str(path)])
+    with pytest.raises(CompilerNotFoundError, match=r"gcc 12 builds no shared library: install .*\nno linker"):
+        build(TEXT, compiler=found)
+
+
 def test_a_refused_text_is_kept_and_is_a_defect():
     with pytest.raises(CCompileError, match="a defect of uop: please report it with the file") as caught:
         build("int f(void) { return 1; }\nint g(void) { return x; }\n", name="a/b.c")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -22,7 +22,7 @@ from uop.runtime.native.compilation import compile_program, load_guarded, load_p
 from uop.runtime.native.compiler import Compiler, compiler_at, find_compiler, zig_command
 from uop.runtime.native.library import set_threads
 from uop.runtime.native.memory import LARGE_BYTES, Blocks, blocks
-from uop.runtime.native.program import TEXT, CpuInputError, CpuProgram, OutOfBoundsError
+from uop.runtime.native.program import LIBRARY, TEXT, CpuInputError, CpuProgram, OutOfBoundsError
 
 Array = NDArray[Any]
 
@@ -536,4 +536,8 @@ def test_a_program_is_data():
     kernel = artifact.plan.kernels["k0"]
     assert kernel.entry == "k0"
     assert "void forward(int *r0, char *arena, int threads) {" in artifact.text(kernel, TEXT)
-    assert is_complete(CpuProgram(Artifact.of_files(artifact.as_files())))
+    again = Artifact.of_files(artifact.as_files())
+    assert is_complete(CpuProgram(again))
+    # A library for another CPU is built anew from the text.
+    other = replace(again, plan=replace(again.plan, arch="other"), files={**again.files, LIBRARY: b"not for here"})
+    assert is_complete(CpuProgram(other))
