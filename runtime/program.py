@@ -35,7 +35,7 @@ class CompiledKernel:
     def name(self) -> str:
         return self.kernel.sym_name.data
 
-    @property
+    @cached_property
     def text(self) -> str:
         """Its CUDA text, without the comments that name the user's lines."""
         return code_of(self.lines)

@@ -103,7 +103,7 @@ def _build(function: ImportedFunction, device: Device, options: Options) -> Arti
 def _in_form(function: ImportedFunction, device: Device, options: Options) -> ImportedFunction:
     """The function in the form that a device takes. With `check`, all passes behind it are run too, on a copy."""
     reached = function
-    for name, module in stages(function, options, device.target):
+    for name, module in stages(function, options):
         if name == device.stage:
             if options.check is None:
                 break
