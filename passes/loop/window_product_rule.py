@@ -19,6 +19,8 @@ from .schedule_parts import Axes, Choice, ceil_div, schedule_of
 SHARED_BYTES = 48 * 1024
 """Shared memory that a kernel gets without asking."""
 
+SECTOR_BYTES = 32
+
 UNIT_BYTES = 16
 """What ldmatrix and the stores of slabs move at once."""
 
@@ -49,7 +51,7 @@ def window_product_schedule(shape: KernelShape, row: str, column: str, reduced: 
     tap is another row, and matrices are read as they lie; they are an odd number of 16-byte units long, which lie in
     different banks.
 
-    Of all tiles that fit it is the one with the fewest instructions.
+    Of all tiles that fit it is the one with the fewest instructions and sectors.
     """
     for rows, columns in ((row, column), (column, row)):
         found = _Product.of(shape, rows, columns, reduced)
@@ -138,7 +140,8 @@ class _Product:
         # Columns of a warp that leave none over, for each number of blocks.
         widths = sorted({ceil_div(columns, parts) for parts in range(1, columns + 1)})
         counts = (1, 2, 4)
-        for row_warps, line_warps, own_rows, own_lines in product(counts, repeat=4):
+        line_counts = (*counts, *(count for count in (3, 5, 6, 7) if lines % count == 0))
+        for row_warps, line_warps, own_rows, own_lines in product(counts, counts, counts, line_counts):
             if row_warps * line_warps > MOST_WARPS:
                 continue
             if row_warps * own_rows >= 2 * rows or line_warps * own_lines >= 2 * lines:
@@ -158,7 +161,9 @@ class _Product:
         return tile
 
     def _fits(self, tile: _Tile) -> bool:
-        return self._slab_elements(tile, self._pad) * self.weights.element_bytes <= SHARED_BYTES
+        elements = sum(map(prod, self._slabs(tile)))
+        row = tile.depth * self.atom.k
+        return elements // row * (row + self._pad) * self.weights.element_bytes <= SHARED_BYTES
 
     @property
     def _pad(self) -> int:
@@ -201,18 +206,13 @@ class _Product:
             for access in self._operands
         ]
 
-    def _slab_elements(self, tile: _Tile, pad: int = 0) -> int:
-        """Elements of the slabs of both operands, rows padded by so many."""
-        sizes, total = self._sizes(tile), 0
-        for dimensions in self._dimensions:
-            elements = 1
-            for reach, steps in dimensions:
-                extent = reach
-                for axis, step in steps:
-                    extent += step * (sizes[axis] - 1)
-                elements *= extent
-            total += elements + elements // sizes[self.reduced] * pad
-        return total
+    def _slabs(self, tile: _Tile) -> list[list[int]]:
+        """The extents of the slabs of both operands, which are not padded."""
+        sizes = self._sizes(tile)
+        return [
+            [reach + sum(step * (sizes[axis] - 1) for axis, step in steps) for reach, steps in dimensions]
+            for dimensions in self._dimensions
+        ]
 
     def _blocks(self, tile: _Tile) -> dict[str, int]:
         """The blocks along each axis."""
@@ -220,15 +220,31 @@ class _Product:
         return {axis: ceil_div(max(1, self.shape.extents[axis]), sizes.get(axis, 1)) for axis in self.shape.parallel}
 
     def cost(self, tile: _Tile) -> tuple[float, int]:
-        """Instructions of all blocks, as if there were at least `FEW_BLOCKS`; of equals, the tile with the fewest
-        warps."""
-        blocks = prod(self._blocks(tile).values())
+        """Instructions of all blocks and sectors of windows and results, of which a multiprocessor moves as many in the
+        same time, as if there were at least `FEW_BLOCKS`; of equals, the tile with the fewest warps."""
+        blocks, sizes = self._blocks(tile), self._sizes(tile)
         steps = ceil_div(self.shape.extents[self.reduced], tile.depth * self.atom.k)
         # Two matrices of B, or one of A, are a read of four of 8 × 8.
         reads = tile.rows + ceil_div(tile.lines * tile.columns, 2)
         per_step = tile.warps * tile.depth * self._taps * (tile.accumulators + reads)
-        per_step += self._slab_elements(tile) / (64 * WARP) * PIECE_INSTRUCTIONS
-        return max(blocks, FEW_BLOCKS) * steps * per_step, tile.warps
+        slabs = self._slabs(tile)
+        per_step += sum(map(prod, slabs)) / (64 * WARP) * PIECE_INSTRUCTIONS
+        *lines, length = slabs[1]
+        per_step += prod(lines) * self._sectors(length, self.windows)
+        run, runs = sizes[self.column], sizes[self.row] * tile.line_warps
+        if blocks[self.column] > 1:
+            runs *= tile.lines
+        else:  # the whole lines of a warp follow each other
+            run = self.shape.extents[self.column] * tile.lines
+        per_block = steps * per_step + runs * self._sectors(run, self.shape.stores[0])
+        return max(prod(blocks.values()), FEW_BLOCKS) * per_block, tile.warps
+
+    @staticmethod
+    def _sectors(elements: int, access: Access) -> float:
+        """Those of a run of so many elements: one begins before it, or ends behind it, unless it is made of whole
+        ones."""
+        sectors, rest = divmod(elements * access.element_bytes, SECTOR_BYTES)
+        return sectors + (1 + rest / SECTOR_BYTES if rest else 0)
 
     def choice(self, tile: _Tile) -> Choice:
         shape, blocks = self.shape, self._blocks(tile)

@@ -520,7 +520,7 @@ uop.kernel @widened(%out: memref<64xf64>, %x: memref<64x1000xf32>) {
 
 // A convolution of 16-bit floats: a tile of output channels by whole lines of places, whose windows are staged once for
 // all taps with the channels innermost.
-// CHECK: uop.kernel @convolution({{.*}}) schedule #tile.schedule<n = 2 block, o = 2 block * 2 register * 16 mma, y = 14 block * 2 warp * 2 register, x = 7 register * 8 mma, c = 4 loop * 16 mma, ky = 3 unroll, kx = 3 unroll, stage = [%w along 1 pad 8, %x along 1 pad 8]> {
+// CHECK: uop.kernel @convolution({{.*}}) schedule #tile.schedule<n = 2 block, o = 4 register * 16 mma, y = 28 block * 2 warp, x = 7 register * 8 mma, c = 4 loop * 16 mma, ky = 3 unroll, kx = 3 unroll, stage = [%w along 1 pad 8, %x along 1 pad 8]> {
 uop.kernel @convolution(%out: memref<2x64x56x56xf32>, %x: memref<2x64x58x58xf16>, %w: memref<64x64x3x3xf16>) {
   loop.for %n (n = 2 parallel) {
     loop.for %o (o = 64 parallel) {
