@@ -25,8 +25,8 @@ ERRORS: dict[str, float] = {
     "log1p": 1.49,
     "sin": 1.58,
     "cos": 1.56,
-    "tan": 3.30,
-    "rsqrt": 1.48,
+    "tan": 3.69,
+    "rsqrt": 1.50,
 }
 """The largest error of each function over all 2³² floats, in units in the last place of the exact result, where the
 machine multiplies and adds in one instruction (bench/c_math.py; test/unit/test_c_math_errors.py). Where it does not,
