@@ -175,7 +175,7 @@ def _schedules(draw: st.DrawFn) -> ScheduleAttr:
 
 schedules = _schedules()
 
-swizzles = st.builds(SwizzleAttr, st.sampled_from((1, 4, 8)), st.sampled_from((1, 2, 4, 8, 16)))
+swizzles = st.builds(SwizzleAttr, st.sampled_from((1, 4, 8)), st.sampled_from((1, 2, 3, 4, 8, 14, 16)))
 
 
 @st.composite
