@@ -211,9 +211,11 @@ class SharedExchange:
         size = prod(self.shape) * per_element
         return [self.lowering.shared_array(size, type, "partial") for type in self.types]
 
-    def put(self, scope: Scope, place: Place, elements: Sequence[SSAValue]) -> None:
-        """Write this thread's partial results of one element of the tile."""
-        self._store(scope, self._slots, place, elements, self.first)
+    def put(self, scope: Scope, place: Place, elements: Element, *, of_others: bool = False) -> None:
+        """Write this thread's partial results of one element of the tile. of_others: unless it is the first of its
+        group, which keeps them."""
+        mask = self.lowering.indices.compare(self.lowering.root, "ne", self.part, ZERO) if of_others else self.first
+        self._store(scope, self._slots, place, elements, mask)
 
     def shorten(self, scope: Scope) -> None:
         """Where a group has more partial results than a warp has lanes, as many of its threads first combine them."""
@@ -241,9 +243,17 @@ class SharedExchange:
             return None
         return self.lowering.indices.compare(scope, "eq", self.part, ZERO)
 
-    def get(self, scope: Scope, place: Place) -> Sequence[SSAValue]:
-        """The result of one element of the tile."""
+    def can_keep_first(self) -> bool:
+        """Whether the first threads can do without their own partial results in memory: whole warps have others."""
+        apart = all(digit.stride % WARP == 0 for digit in self.exchange.over)
+        return apart and not self.exchange.masks and self._slots.count <= WARP
+
+    def get(self, scope: Scope, place: Place, own: Element | None = None) -> Element:
+        """The result of one element of the tile. own: what this thread has itself, the first of its group."""
         count = self._slots.count
+        if own is not None:
+            unroll = 4 if count * prod(self.shape) > _MOST_UNROLLED else 0
+            return self._combined(scope, place, LinearForm({}, 1), 1, unroll, own)
         digit, lanes = max(zip(self.exchange.over, self.exchange.shuffled, strict=True), key=lambda pair: pair[1])
         takers = 1 << (count - 1).bit_length()
         if takers > lanes:
@@ -291,12 +301,23 @@ class SharedExchange:
         for element, array in zip(elements, slots.arrays, strict=True):
             scope.insert(StoreOp.of(element, array, at, mask))
 
-    def _combined(self, scope: Scope, place: Place, start: LinearForm, step: int, unroll: int | None) -> list[SSAValue]:
-        """The partial results `start`, `start + step`, … of this thread's group, combined in order."""
+    def _combined(
+        self,
+        scope: Scope,
+        place: Place,
+        start: LinearForm,
+        step: int,
+        unroll: int | None,
+        before: Element | None = None,
+    ) -> list[SSAValue]:
+        """What stands before, if anything does, and the partial results `start`, `start + step`, … of this thread's
+        group, combined in order."""
         values, indices, monoid = self.lowering.values, self.lowering.indices, self.monoid.monoid
         arrays = [values.allocate(scope, array_type(type, ()), "acc") for type in self.types]
-        for number, type, array in zip(monoid.identity(self.types), self.types, arrays, strict=True):
-            scope.insert(StoreOp.of(scope.const(number, type), array, ()))
+        if before is None:
+            before = [scope.const(n, type) for n, type in zip(monoid.identity(self.types), self.types, strict=True)]
+        for value, array in zip(before, arrays, strict=True):
+            scope.insert(StoreOp.of(value, array, ()))
         loop = ForOp.of(indices.value(scope, start), self._slots.count, step, unroll)
         loop.index.name_hint = "part"
         with scope.inside(loop, loop.body.block) as inner:

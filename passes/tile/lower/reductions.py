@@ -84,6 +84,8 @@ def lower_reduce_across(lowering: Lowering, scope: Scope, op: ReduceAcrossOp, br
             inner.insert(StoreOp.of(element, array, values.array_place(inner, op.inputs[0], place, array)))
 
     through_memory = SharedExchange(lowering, op, exchange) if exchange.partials > 1 else None
+    writes = _writes_of_first(op) if through_memory and op.parent is lowering.kernel.body.block else None
+    first_keeps = through_memory is not None and writes is not None and through_memory.can_keep_first()
     if through_memory is not None and not one_element:
         lowering.barrier_before(scope, op)
     if through_memory is None and 1 < prod(shape) <= _ROWS_AT_ONCE:
@@ -101,14 +103,15 @@ def lower_reduce_across(lowering: Lowering, scope: Scope, op: ReduceAcrossOp, br
         else:
             if one_element:
                 lowering.barrier_before(scope, op)
-            through_memory.put(inner, place, elements)
+            through_memory.put(inner, place, elements, of_others=first_keeps)
     if through_memory is not None:
         lowering.barrier(scope)
         through_memory.shorten(scope)
-        if op.parent is lowering.kernel.body.block and (writes := _writes_of_first(op)) is not None:
+        if writes is not None:
             scope = _branch_of_first(lowering, scope, op, through_memory, writes, branches)
         with values.nest(scope, shape) as (inner, place):
-            keep(inner, place, through_memory.get(inner, place))
+            own = values.scalars(inner, op.inputs, place) if first_keeps else None
+            keep(inner, place, through_memory.get(inner, place, own))
     values.arrays.update(zip(op.outputs, arrays, strict=False))
     return scope
 

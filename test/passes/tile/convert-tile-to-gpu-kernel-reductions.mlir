@@ -35,3 +35,26 @@ uop.kernel @four_rows(%out: memref<4xf32>, %x: memref<4x32xf32>)
   %3 = uop.expand %2 : i1 -> vector<4xi1>
   tile.write %1, %out[%i] mask %3 : vector<4xf32> -> memref<4xf32>(vector<4xindex>)
 }
+
+// -----
+
+// Warps that each have a part of 32 columns: the first, which alone goes on, keeps its own in registers.
+// CHECK-LABEL: @columns
+// CHECK:         %[[OTHERS:.*]] = uop.ne %{{.*}}, %{{.*}} : index
+// CHECK:         gpu_kernel.store %[[OWN:.*]], %partial[%{{.*}}] mask %[[OTHERS]] : f32 -> memref<128xf32, "shared">
+// CHECK-NEXT:    gpu_kernel.barrier
+// CHECK:         gpu_kernel.if
+// CHECK:           gpu_kernel.store %[[OWN]], %acc[] : f32
+// CHECK-NEXT:      gpu_kernel.for %part = %{{.*}} to 4 step 1 unroll {
+// CHECK:             gpu_kernel.load %partial[%{{.*}}] : memref<128xf32, "shared"> -> f32
+// CHECK:           gpu_kernel.store %{{.*}}, %out[%{{.*}}] : f32
+uop.kernel @columns(%out: memref<32xf32>, %x: memref<4x32xf32>)
+    schedule #tile.schedule<k = 4 thread, i = 32 thread> {
+  %k = tile.axis k = 4 thread : index
+  %i = tile.axis i = 32 thread : index
+  %c0 = uop.const 0 : index
+  %0 = tile.read %x[%k, %i] : memref<4x32xf32>(index, index) -> f32
+  %1 = tile.reduce_across add %0 over %k : f32
+  %2 = uop.eq %k, %c0 : index
+  tile.write %1, %out[%i] mask %2 : f32 -> memref<32xf32>(index)
+}
