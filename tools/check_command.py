@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from .checking.batches import BatchedSuite, run_in_batches
 from .checking.cases import BadCaseFile, CaseSuite
 from .checking.outcomes import Outcome, Suite
 from .checking.summary import JsonFile, summary
@@ -45,7 +46,7 @@ def _run(suite: Suite[Any], cases: Sequence[Any], options: argparse.Namespace) -
     try:
         with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
             task = progress.add_task("checking", total=len(cases) * len(suite.levels))
-            for outcome in run_suite(suite, cases, jobs=options.jobs, time_limit=options.time_limit):
+            for outcome in _outcomes(suite, cases, options):
                 outcomes.append(outcome)
                 if file is not None:
                     file.write_now_and_then(outcomes)
@@ -62,6 +63,13 @@ def _run(suite: Suite[Any], cases: Sequence[Any], options: argparse.Namespace) -
     if file is not None:
         file.write(outcomes)
     return outcomes, interrupted
+
+
+def _outcomes(suite: Suite[Any], cases: Sequence[Any], options: argparse.Namespace) -> Iterator[Outcome]:
+    size: int = getattr(options, "batch", 1)
+    if size > 1 and isinstance(suite, BatchedSuite):
+        return run_in_batches(suite, size, jobs=options.jobs, time_limit=options.time_limit)
+    return run_suite(suite, cases, jobs=options.jobs, time_limit=options.time_limit)
 
 
 def _cases(options: argparse.Namespace) -> Suite[Any]:

@@ -193,6 +193,14 @@ def _add_check(check: argparse.ArgumentParser) -> None:
     opinfo.add_argument(
         "--dtype", nargs="+", choices=DTYPES, default=["f32"], help="dtypes of the samples (default: f32)"
     )
+    opinfo.add_argument(
+        "--batch",
+        type=_count,
+        default=1,
+        metavar="N",
+        help="samples of an operation that are compiled together, as one program; those of a program that is not right "
+        "are then checked one by one (default: %(default)s)",
+    )
     samples = opinfo.add_mutually_exclusive_group()
     samples.add_argument(
         "--samples",

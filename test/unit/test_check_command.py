@@ -25,6 +25,7 @@ from uop.runtime.nvrtc import Resources
 from uop.runtime.program import CompiledKernel, Program
 from uop.tools import check_command, uop
 from uop.tools.checking import levels, opinfo
+from uop.tools.checking.batches import run_in_batches
 from uop.tools.checking.cases import BadCaseFile, CaseSuite, ExpressionCase, StatedCase, read_cases
 from uop.tools.checking.judging import by_eager
 from uop.tools.checking.models import MODELS, ModelSuite
@@ -421,3 +422,31 @@ def test_all_operations_in_the_simulator() -> None:
 @pytest.mark.slow
 def test_all_error_inputs() -> None:
     check_none_wrong(OpInfoSuite(("tensors",), (ERRORS,), samples=None), 0.9)
+
+
+def test_batches_say_the_same_of_each_sample() -> None:
+    suite = OpInfoSuite(("tensors",), samples=5, match="nn.functional.softplus")
+    found = {(o.case, o.level): o.verdict for o in run_in_batches(suite, 3, time_limit=300)}
+    assert found == {(str(case), "tensors"): Verdict.RIGHT for case in suite.cases()}
+
+
+@pytest.mark.parametrize("match", ["igammac", "nn.functional.dropout3d"])
+def test_samples_that_are_refused_or_random_are_left_for_later(match: str) -> None:
+    suite = OpInfoSuite(("tensors",), samples=2, match=match)
+    (batch,) = suite.batches(2)
+    assert verdicts(suite, batch) != ["right"]
+
+
+def test_a_batch_with_a_wrong_sample_is_not_right(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The results of all samples are judged: one that is wrong makes the batch wrong."""
+    suite = OpInfoSuite(("tensors",), samples=3, match="nn.functional.softsign")
+    (batch,) = suite.batches(3)
+    assert verdicts(suite, batch) == ["right"]
+    interpret = levels.interpret_program
+
+    def one_wrong(*arguments: Any) -> list[Any]:
+        *others, last = interpret(*arguments)
+        return [*others, last + 1]
+
+    monkeypatch.setattr(levels, "interpret_program", one_wrong)
+    assert verdicts(suite, batch) == ["wrong"]

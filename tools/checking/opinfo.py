@@ -60,6 +60,16 @@ class OpCase:
 
 
 @dataclass(frozen=True)
+class OpBatch:
+    """Samples of one operation and dtype, as one program."""
+
+    cases: tuple[OpCase, ...]
+
+    def __str__(self) -> str:
+        return f"{self.cases[0]} to #{self.cases[-1].number}"
+
+
+@dataclass(frozen=True)
 class OpInfoSuite:
     """The samples of the operations of PyTorch's `op_db` that have the dtypes.
 
@@ -85,7 +95,21 @@ class OpInfoSuite:
             for number in _spread(len(_samples(name, dtype, self.samples != 1)), self.samples)
         ]
 
-    def check(self, case: OpCase) -> Iterator[Outcome]:
+    def batches(self, size: int) -> list[OpBatch]:
+        """The cases, at most so many of one operation and dtype together."""
+        groups: dict[tuple[str, str], list[OpCase]] = {}
+        for case in self.cases():
+            groups.setdefault((case.op, case.dtype), []).append(case)
+        return [
+            OpBatch(tuple(group[first : first + size]))
+            for group in groups.values()
+            for first in range(0, len(group), size)
+        ]
+
+    def check(self, case: OpCase | OpBatch) -> Iterator[Outcome]:
+        if isinstance(case, OpBatch):
+            yield from self._check_batch(case)
+            return
         info = _operations()[case.op]
         function = _determined(info)
         sample = _samples(case.op, case.dtype, self.samples != 1)[case.number]
@@ -112,6 +136,46 @@ class OpInfoSuite:
             yield from check_program(
                 captured, str(case), self.levels, by_eager(captured, _FLOAT64_ERROR.get(info.name, 0.0))
             )
+
+    def _check_batch(self, batch: OpBatch) -> Iterator[Outcome]:
+        """The samples as one program, whose results are those of all; unspecified where one of them has to be looked at
+        by itself."""
+        first = batch.cases[0]
+        info, name = _operations()[first.op], str(batch)
+        if first.dtype == ERRORS or info.has_nondeterministic_output or info.name in _POLES_AT_INTEGERS:
+            yield from _unspecified(name, self.levels, "each by itself")
+            return
+        function = _determined(info)
+        samples = _samples(first.op, first.dtype, self.samples != 1)
+        calls = [sample_call(function, samples[case.number]) for case in batch.cases]
+        try:
+            is_random = any(_draws_random_numbers(call) for call in calls)
+        except Exception as error:
+            yield from _unspecified(name, self.levels, f"eager PyTorch does not take one: {type(error).__name__}")
+            return
+        if is_random:
+            yield from _unspecified(name, self.levels, "it draws random numbers")
+            return
+        together = Call(_Samples(calls), tuple(tensor for call in calls for tensor in call.args))
+        captured = Captured(together, lambda: together, name)
+        judge = by_eager(captured, _FLOAT64_ERROR.get(info.name, 0.0))
+        yield from check_program(captured, name, self.levels, judge)
+
+
+class _Samples(nn.Module):
+    """Several samples, one after the other."""
+
+    def __init__(self, calls: Sequence[Call]) -> None:
+        super().__init__()
+        self.parts = nn.ModuleList(call.module for call in calls)
+        self.counts = [len(call.args) for call in calls]
+
+    def forward(self, *tensors: torch.Tensor) -> Any:
+        results: list[Any] = []
+        for part, count in zip(self.parts, self.counts, strict=True):
+            results.append(part(*tensors[:count]))
+            tensors = tensors[count:]
+        return results
 
 
 class _Sample(nn.Module):
