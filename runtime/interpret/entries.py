@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, SSAValue
 
-from ...dialects import gpu_kernel, loop
+from ...dialects import cpu_kernel, gpu_kernel, loop
 from ...dialects.tile import Tile, WriteOp
 from ...dialects.torch import AtenOp
 from ...dialects.types import bf16, element_of, is_value_type, shape_of
@@ -19,8 +19,12 @@ from .arrays import Array, ExecutionError, NotExecutableError
 from .buffers import poisoned_buffer
 from .program import Kernel, interpret_kernel, interpret_program
 
-TORCH, TENSOR, RANGE, LOOP, TILE, GPU_KERNEL = "torch", "tensor", "range", "loop", "tile", "gpu_kernel"
+TORCH, TENSOR, RANGE, LOOP, TILE = "torch", "tensor", "range", "loop", "tile"
+GPU_KERNEL, CPU_KERNEL = "gpu_kernel", "cpu_kernel"
 """The forms that a program may have."""
+
+COMPILED = frozenset((GPU_KERNEL, CPU_KERNEL))
+"""Those that a compiler of another makes machine code of, with functions of its own."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +118,7 @@ def _symbols(module: ModuleOp) -> dict[str, FuncOp | Kernel]:
 def _split(kernel: Kernel) -> tuple[list[SSAValue], list[SSAValue]]:
     """The arguments that a kernel writes, and the others."""
     arguments = list[SSAValue](kernel.body.block.args)
-    if isinstance(kernel, gpu_kernel.KernelOp):
+    if isinstance(kernel, gpu_kernel.KernelOp | cpu_kernel.KernelOp):
         outputs = kernel.outputs.value.data
         return arguments[:outputs], arguments[outputs:]
     written = {op.buffer for op in kernel.body.walk() if isinstance(op, StoreOp | WriteOp)}
@@ -161,6 +165,8 @@ _INSIDE: Sequence[tuple[str, Callable[[object], bool]]] = (
 def _form(kernel: Kernel) -> str:
     if isinstance(kernel, gpu_kernel.KernelOp):
         return GPU_KERNEL
+    if isinstance(kernel, cpu_kernel.KernelOp):
+        return CPU_KERNEL
     if kernel.is_tensor_form:
         return TENSOR
     ops = list(kernel.body.walk())

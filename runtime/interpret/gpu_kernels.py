@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-from xdsl.ir import Attribute
-
 from ...dialects import gpu_kernel
-from ...dialects.types import bf16, element_of, is_bool
 from ...rewriting.diagnostics import PassError
 from ...targets.cuda import kernel_name, kernel_text
 from ..nvrtc import INSTALL_HINT, CompileError, NvrtcNotFoundError, compile_cuda
 from ..simulator import SimulationError, UnsupportedPtxError, simulate
 from ..storage import poisoned
 from .arrays import Array, ExecutionError, NotExecutableError
+from .stored import from_storage, to_storage
 
 
 def interpret_gpu_kernel(kernel: gpu_kernel.KernelOp, buffers: Sequence[Array]) -> None:
@@ -36,7 +33,7 @@ def interpret_gpu_kernel(kernel: gpu_kernel.KernelOp, buffers: Sequence[Array]) 
     types = [argument.type for argument in kernel.body.block.args]
     outputs = kernel.outputs.value.data
     stored = [
-        poisoned(type).reshape(-1) if place < outputs else _read_only(_to_storage(buffer, type))
+        poisoned(type).reshape(-1) if place < outputs else _read_only(to_storage(buffer, type))
         for place, (buffer, type) in enumerate(zip(buffers, types, strict=True))
     ]
     if 0 not in kernel.grid_shape:
@@ -48,23 +45,6 @@ def interpret_gpu_kernel(kernel: gpu_kernel.KernelOp, buffers: Sequence[Array]) 
             raise NotExecutableError(str(error), kernel) from error
     for buffer, array, type in zip(buffers[:outputs], stored, types, strict=False):
         buffer[...] = from_storage(array, type).reshape(buffer.shape)
-
-
-def _to_storage(array: Array, type: Attribute) -> Array:
-    """An array as the simulator holds it, flat: bf16 as its bits, bool as bytes."""
-    flat = np.array(array).reshape(-1)
-    element = element_of(type)
-    if element == bf16:
-        return (flat.view(np.uint32) >> 16).astype(np.uint16)
-    return flat.view(np.uint8) if is_bool(element) else flat
-
-
-def from_storage(array: Array, type: Attribute) -> Array:
-    """An array that the simulator holds, as the interpreters do."""
-    element = element_of(type)
-    if element == bf16:
-        return (array.astype(np.uint32) << 16).view(np.float32)
-    return array != 0 if is_bool(element) else array
 
 
 def _read_only(array: Array) -> Array:

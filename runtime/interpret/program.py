@@ -8,19 +8,20 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import SSAValue
 
-from ...dialects import gpu_kernel
+from ...dialects import cpu_kernel, gpu_kernel
 from ...dialects.tile import Tile
 from ...dialects.types import shape_of
 from ...dialects.uop import KernelOp, LaunchOp, ReshapeOp
 from .arrays import Array, ExecutionError, NotExecutableError
 from .buffers import poisoned_buffer
+from .cpu_kernels import interpret_cpu_kernel
 from .gpu_kernels import interpret_gpu_kernel
 from .scalars import interpret_scalar_kernel
 from .tensors import interpret_function
 from .tensors import interpret_kernel as interpret_tensor_kernel
 from .tiles import interpret_tile_kernel
 
-Kernel = KernelOp | gpu_kernel.KernelOp
+Kernel = KernelOp | gpu_kernel.KernelOp | cpu_kernel.KernelOp
 
 OnLaunch = Callable[[str, Sequence[Array]], None]
 """Told of each launch: the kernel's name and what it has given."""
@@ -33,6 +34,8 @@ def interpret_kernel(kernel: Kernel, buffers: Sequence[Array]) -> None:
     """
     if isinstance(kernel, gpu_kernel.KernelOp):
         interpret_gpu_kernel(kernel, buffers)
+    elif isinstance(kernel, cpu_kernel.KernelOp):
+        interpret_cpu_kernel(kernel, buffers)
     elif kernel.is_tensor_form:
         outputs = len(kernel.declared_results.data)
         results = interpret_tensor_kernel(kernel, buffers[outputs:])

@@ -1,5 +1,6 @@
 // RUN: not uop-opt %s --load %S/inputs/wrong_rules.py --interpret-each --bisect -p uop-simplify,uop-partition 2>&1 | filecheck %s
 // RUN: uop-opt %s --interpret-each=7 --uop-to-cuda=to=tile 2>&1 | filecheck %s --check-prefix RIGHT
+// RUN: uop-opt %s --interpret-each --uop-to-c='vector-bytes=32' 2>&1 | filecheck %s --check-prefix RIGHT
 // RUN: not uop-opt %s --load %S/inputs/wrong_rules.py --interpret-each --bisect -p uop-partition,uop-rangeify,convert-uop-to-loop,wrong-pass 2>&1 | filecheck %s --check-prefix PASS
 // RUN: uop-opt %s -p uop-partition,uop-rangeify --print-debuginfo | not uop-opt --load %S/inputs/wrong_rules.py --interpret-each --bisect --pass-pipeline 'builtin.module(uop.kernel(uop-simplify))' 2>&1 | filecheck %s --check-prefix NESTED
 // RUN: not uop-opt %s --load %S/inputs/wrong_rules.py --interpret-each -p uop-partition,uop-rangeify,wrong-bounds 2>&1 | filecheck %s --check-prefix BOUNDS

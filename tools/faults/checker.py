@@ -12,8 +12,8 @@ from ...dialects.types import element_of, is_value_type, shape_of
 from ...rewriting.diagnostics import PassError
 from ...runtime.interpret.arrays import NotExecutableError
 from ...runtime.interpret.entries import Entry, entries
-from ...runtime.interpret.gpu_kernels import from_storage
 from ...runtime.interpret.random_inputs import KINDS, random_inputs
+from ...runtime.interpret.stored import from_storage
 from ...runtime.storage import storage_dtype
 from .outcomes import EXACTLY, Array, Difference, Inputs, Outcome, Policy, compare, outcome_of, policy_of, signature
 

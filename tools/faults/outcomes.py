@@ -12,7 +12,7 @@ from xdsl.ir import Attribute
 
 from ...dialects.types import bf16, element_count, element_of, shape_of
 from ...runtime.interpret.arrays import ExecutionError, NotExecutableError, same_bits
-from ...runtime.interpret.entries import GPU_KERNEL, TORCH, Entry, Execution, execute, forms
+from ...runtime.interpret.entries import COMPILED, GPU_KERNEL, TORCH, Entry, Execution, execute, forms
 from ...runtime.interpret.noise import Noise, noisy
 
 Array = np.ndarray[Any, Any]
@@ -70,7 +70,7 @@ class Outcome:
 
     @property
     def can_be_measured(self) -> bool:
-        return not {TORCH, GPU_KERNEL} & {*self.forms.values()}
+        return not {TORCH, *COMPILED} & {*self.forms.values()}
 
     def samples(self, place: int, inputs: Inputs, rounds: bool, exact: bool) -> list[Execution] | None:
         """Runs of `measured` on one of the inputs, with noise; the first is without. None where there are none.
@@ -122,6 +122,8 @@ def policy_of(passes: Sequence[object], before: Outcome, after: Outcome) -> Poli
         return Policy(True, True, "fast_math allows it, and takes infinities and NaN for impossible")
     if GPU_KERNEL in after.forms.values():
         return Policy(True, why="NVIDIA's compiler fuses products with sums, and has its own exp and the like")
+    if COMPILED & {*after.forms.values()}:
+        return Policy(True, why="products are fused with sums, and exp and the like are the target's own")
     for pass_ in passes:
         if why := getattr(pass_, "rounding", ""):
             return Policy(True, why=why)
@@ -212,7 +214,7 @@ class _Comparison:
         allowed = np.zeros(was.shape, bool)
         if policy.finite_only and is_real:
             allowed |= ~np.isfinite(was)
-        others = {TORCH, GPU_KERNEL} & {*self.before.forms.values(), *self.after.forms.values()}
+        others = {TORCH, *COMPILED} & {*self.before.forms.values(), *self.after.forms.values()}
         if policy.rounds and is_real:
             if self.inputs.name.startswith("extremes"):
                 return np.ones(was.shape, bool)  # whether a sum overflows depends on its order
