@@ -5,9 +5,9 @@ import torch
 from programs import PROGRAMS
 
 from uop.frontends.capture import capture_expression
+from uop.runtime.native.compilation import load_guarded
 from uop.runtime.native.compiler import CompilerNotFoundError, find_compiler
 from uop.runtime.native.cpu import host
-from uop.runtime.native.compilation import load_guarded
 from uop.runtime.tensors import from_array, to_array
 from uop.tools.compilation import compile_stages
 from uop.tools.execution import compare_tensors
@@ -28,6 +28,8 @@ SHAPES = {
     "transpose": "torch.randn(37, 53).t().contiguous()",
     "transposed twice": "torch.randn(3, 37, 53).permute(2, 0, 1) * torch.randn(37)",
     "transpose of f16": "torch.randn(40, 70).half().t().contiguous()",
+    "transpose of rows that repeat": "torch.randn(32, 4).repeat(1, 8).t().contiguous() + torch.randn(32, 1)",
+    "transpose of turned rows": "torch.roll(torch.randn(48, 32), 5, 1).t().contiguous()",
     "product, ragged": "torch.randn(67, 45) @ torch.randn(45, 91)",
     "product, packed": "torch.randn(100, 64) @ torch.randn(64, 1024)",
     "product, transposed": "torch.randn(67, 45).t() @ torch.randn(67, 91)",

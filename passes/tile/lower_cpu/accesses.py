@@ -91,30 +91,40 @@ def _rectangles(
         has_conditions = any(mask is not None and mask.condition is not None for mask in masks)
         if has_conditions or len(counts) > 1 or any(mask is not None for mask in masks[rows:]):
             return []
-        address = _address(lowering, scope, op.buffer, indices, first)
+        addresses = [_address(lowering, scope, op.buffer, indices, place) for place in places]
+        if not _is_rectangle(addresses, lane):
+            return []
         lanes = (counts.pop() if counts else None) or lowering.lanes
-        stride = address.terms[lane]
-        rectangles.append(_Rectangle(places, address - lowering.lane * stride, stride, rows, lanes if rows else 0))
+        stride = addresses[0].terms[lane]
+        origin = addresses[0] - lowering.lane * stride
+        rectangles.append(_Rectangle(places, origin, stride, rows, lanes if rows else 0))
     return rectangles
+
+
+def _is_rectangle(addresses: Sequence[LinearForm], lane: SSAValue) -> bool:
+    """Whether rows lie one element apart, and lanes the same number of elements in each."""
+    first = addresses[0]
+    if [leaf for leaf in first.terms if lanes_of(leaf.type)] != [lane]:
+        return False
+    steps = [address - first for address in addresses]
+    return all(not step.terms and step.constant == row for row, step in enumerate(steps))
 
 
 def _row_dimension(
     lowering: CPULowering, scope: VectorScope, op: ReadOp | WriteOp, indices: Sequence[SSAValue], shape: Sequence[int]
 ) -> int | None:
-    """The dimension along which the elements of a lane lie side by side, of at least four elements, where lanes lie
-    apart."""
+    """The dimension along which the elements of a lane seem to lie side by side, of at least four elements, where lanes
+    lie apart."""
     first = next(iter(lowering.places(shape)))
     (lane,) = lowering.lane.terms
     address = _address(lowering, scope, op.buffer, indices, first)
-    vectors = [leaf for leaf in address.terms if lanes_of(leaf.type)]
-    if vectors != [lane] or address.terms[lane] == 1:
+    if address.terms.get(lane, 1) == 1:
         return None
     for dimension, extent in enumerate(shape):
         if dimension == lowering.lane_dimension or gcd(extent, lowering.lanes) < LEAST_ROWS:
             continue
         second = tuple(1 if place == dimension else x for place, x in enumerate(first))
-        step = _address(lowering, scope, op.buffer, indices, second) - address
-        if not step.terms and step.constant == 1:
+        if _is_rectangle([address, _address(lowering, scope, op.buffer, indices, second)], lane):
             return dimension
     return None
 

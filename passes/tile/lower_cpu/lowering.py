@@ -15,12 +15,15 @@ from ....dialects.uop import KernelOp
 from ....rewriting.interval_arithmetic import Interval
 from ....rewriting.linear import LinearForm
 from ..linear import extent_of
-from ..lower.indices import ZERO, Indices
+from ..lower.indices import Indices
 from ..lower.values import Value, Values
 from .vector_scope import VectorScope
 
 Place = tuple[int, ...]
 """Which part of a tile: an element along each dimension, a vector along that of the lanes."""
+
+ONLY: Place = ()
+"""The place of a scalar."""
 
 
 @dataclass
@@ -136,9 +139,3 @@ class CPULowering:
         form = parts[()]
         assert isinstance(form, LinearForm)
         return self.indices.bounds(form)
-
-
-ONLY: Place = ()
-"""The place of a scalar."""
-
-__all__ = ["ONLY", "ZERO", "CPULowering", "Place"]

@@ -10,7 +10,8 @@ from xdsl.ir import SSAValue
 from ....dialects.uop import constant_value
 from ....rewriting.linear import LinearForm
 from ..linear import conjuncts, negative_form
-from .lowering import ZERO, CPULowering, Place
+from ..lower.indices import ZERO
+from .lowering import CPULowering, Place
 from .vector_scope import VectorScope, lanes_of
 
 

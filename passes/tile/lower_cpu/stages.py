@@ -15,8 +15,9 @@ from ....dialects.types import is_memref, with_shape
 from ....rewriting.interval_arithmetic import Interval
 from ....rewriting.linear import LinearForm
 from ..lower.accesses import flat_index
+from ..lower.indices import ZERO
 from .accesses import load, store
-from .lowering import ONLY, ZERO, CPULowering
+from .lowering import ONLY, CPULowering
 from .masks import mask_of
 from .transposes import columns_of
 from .vector_scope import VectorScope, lanes_of
