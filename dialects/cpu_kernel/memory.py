@@ -41,6 +41,8 @@ class AllocOp(IRDLOperation):
 
     result = result_def(MemRefType.constr())
 
+    assembly_format = "attr-dict `:` type($result)"
+
     @staticmethod
     def of(type: MemRefType) -> AllocOp:
         return AllocOp.create(result_types=(type,))
@@ -49,17 +51,6 @@ class AllocOp(IRDLOperation):
         type = self.result.type
         if memory_space(type) != "local" or len(type.get_shape()) != 1 or not is_value_type(type):
             raise VerifyException(f'an array of a task is flat and in "local", unlike {type}')
-
-    @classmethod
-    def parse(cls, parser: Parser) -> AllocOp:
-        attributes = parse_attributes(parser)
-        parser.parse_punctuation(":")
-        return cls.create(result_types=(parser.parse_type(),), attributes=attributes)
-
-    def print(self, printer: Printer) -> None:
-        print_attributes(printer, self)
-        printer.print_string(" : ")
-        printer.print_attribute(self.result.type)
 
 
 def _verify_moved(op: LoadOp | StoreOp, moved: Attribute) -> None:

@@ -65,6 +65,8 @@ class AllocOp(IRDLOperation):
 
     result = result_def(MemRefType.constr())
 
+    assembly_format = "attr-dict `:` type($result)"
+
     @staticmethod
     def of(type: MemRefType) -> AllocOp:
         return AllocOp.create(result_types=(type,))
@@ -74,17 +76,6 @@ class AllocOp(IRDLOperation):
             raise VerifyException('an array is in "register" or "shared"')
         if not is_value_type(self.result.type):
             raise VerifyException(f"{self.result.type} is no array of elements of uop")
-
-    @classmethod
-    def parse(cls, parser: Parser) -> AllocOp:
-        attributes = parse_attributes(parser)
-        parser.parse_punctuation(":")
-        return cls.create(result_types=(parser.parse_type(),), attributes=attributes)
-
-    def print(self, printer: Printer) -> None:
-        print_attributes(printer, self)
-        printer.print_string(" : ")
-        printer.print_attribute(self.result.type)
 
 
 def _verify_moved(op: LoadOp | StoreOp, type: Attribute) -> None:
