@@ -33,7 +33,6 @@ from typing import Any
 import torch
 from gpu_contenders import CASE_CONTENDERS, MODEL_CONTENDERS, RECORDED
 from gpu_report import REFERENCES, document, fitted
-from gpu_timing import ClockTimer, GpuTimer, Timer
 from gpu_units import OVERHEAD, RIGHT, STARTED, Bench, Results, units
 from kernel_cases import CASES, Case
 from kernel_measure import COUNTED_ON
@@ -43,6 +42,7 @@ from uop.runtime import nvrtc
 from uop.runtime.cuda.errors import GpuError
 from uop.runtime.cuda.gpus import all_gpus
 from uop.runtime.devices import DEVICES
+from uop.tools.benching.gpu_times import ClockTimer, GpuTimer, Timer
 from uop.tools.checking.models import MODELS
 
 BUDGET = 480.0

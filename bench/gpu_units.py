@@ -12,10 +12,11 @@ from typing import Any, Literal
 
 import torch
 from gpu_contenders import Missing, difference, make_model_ready, make_ready
-from gpu_timing import Run, Timer
 from kernel_cases import Case
 
 from uop.frontends.torch_internals import random_state
+from uop.tools.benching.gpu_times import Timer
+from uop.tools.benching.times import Run
 from uop.tools.checking.models import make_model
 
 Kind = Literal["case", "model"]

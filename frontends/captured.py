@@ -73,7 +73,7 @@ class Captured:
         Tensors that a function closes over are constants of the program without a name to find them by, so those of
         a module made anew, which are other random numbers, could not take their place.
         """
-        call = self._make_call(0)
+        call = self.make_call(0)
         self.module, self.args, self.kwargs = call.module, call.args, call.kwargs
         self._make = lambda: call
 
@@ -90,7 +90,7 @@ class Captured:
         The same seed gives the same values. Dense and row-major, and not shared with the user's program.
         """
         arguments = self.imported().arguments
-        made = self._make_call(seed)
+        made = self.make_call(seed)
         leaves = tree_leaves((made.args, dict(made.kwargs)))
         return [_value(argument, made.module, leaves) for argument in arguments]
 
@@ -100,7 +100,7 @@ class Captured:
         Raises `CaptureError` where the program gives something else than what was exported.
         """
         imported = self.imported()
-        made = self._made or self._make_call(0)
+        made = self._made or self.make_call(0)
         values = [value.clone() for value in inputs]
         by_source = {argument.source: value for argument, value in zip(imported.arguments, values, strict=True)}
         leaves, spec = tree_flatten((made.args, dict(made.kwargs)))
@@ -141,7 +141,8 @@ class Captured:
                     raise
         return self._core
 
-    def _make_call(self, seed: int) -> Call:
+    def make_call(self, seed: int = 0) -> Call:
+        """The user's module and inputs, of real tensors. Those of the same seed have the values of `make_inputs`."""
         with random_state(seed), quiet_export(), user_errors():
             self._made = self._make()
         return self._made

@@ -28,17 +28,21 @@ def make_parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
-    program = argparse.ArgumentParser(add_help=False)
-    program.add_argument(
+    source = argparse.ArgumentParser(add_help=False)
+    source.add_argument(
         "source", nargs="?", metavar="FILE:FUNCTION", help="a function that returns a module and its example inputs"
     )
-    program.add_argument(
+    source.add_argument(
         "-c", dest="code", metavar="CODE", help="Python whose last line is an expression, with torch, nn and F in scope"
     )
+    source.add_argument("--load", action="append", default=[], metavar="FILE", help="also the rules that FILE defines")
+    source.add_argument("--no-cache", action="store_true", help="look for nothing that is compiled, and keep nothing")
+    source.add_argument("--remarks", action="store_true", help="tell what passes decided, and why")
+
+    program = argparse.ArgumentParser(add_help=False, parents=[source])
     program.add_argument(
         "--arch", choices=ARCHITECTURES, help="architecture (default: the GPU's with --device cuda, else sm_90)"
     )
-    program.add_argument("--load", action="append", default=[], metavar="FILE", help="also the rules that FILE defines")
     program.add_argument(
         "--schedule",
         action="append",
@@ -48,8 +52,6 @@ def make_parser() -> argparse.ArgumentParser:
         help="how axes are carried out, of all kernels or of one: 'k = 4 loop * 16 loop', '@forward_1: i = 8 block'; "
         "the rest is chosen (--ir loop shows the axes, --remarks what is chosen; several times for several kernels)",
     )
-    program.add_argument("--no-cache", action="store_true", help="look for nothing that is compiled, and keep nothing")
-    program.add_argument("--remarks", action="store_true", help="tell what passes decided, and why")
 
     compile_ = commands.add_parser(
         "compile",
@@ -105,6 +107,20 @@ def make_parser() -> argparse.ArgumentParser:
         metavar="DIR",
         help="where a failing run leaves what it takes to repeat it (default: a new folder uop-run-failure)",
     )
+
+    bench = commands.add_parser(
+        "bench",
+        parents=[source],
+        help="time eager PyTorch, torch.compile (Inductor) and ours, against each other and the machine's limits",
+    )
+    bench.add_argument("--device", choices=("cpu", "cuda"), help="(default: cuda where there is a GPU, else cpu)")
+    bench.add_argument(
+        "--rounds", type=_count, default=11, metavar="N", help="in each, all run in turn (default: %(default)s)"
+    )
+    bench.add_argument("--threads", type=_count, metavar="N", help="of the CPU (default: PyTorch's)")
+    bench.add_argument("--json", metavar="FILE", help="write all that is found to FILE")
+    bench.add_argument("--plot", metavar="FILE.png", help="draw the times; takes matplotlib")
+    bench.add_argument("--no-inductor", action="store_true", help="leave Inductor out, which takes seconds to compile")
 
     exec_ = commands.add_parser("exec", help="run what `uop compile … -o DIR` wrote, without the compiler")
     exec_.add_argument("directory", metavar="DIR", help="the artifact")

@@ -1,11 +1,11 @@
-"""What `uop compile` and `uop run` do."""
+"""What the commands do that take a program: `uop compile`, `uop run` and `uop bench`."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -61,8 +61,7 @@ def execute(options: argparse.Namespace) -> int:
             for file in options.load:
                 register_plugin(load_plugin(file), {}, {})
             captured = capture_expression(options.code) if options.code is not None else capture_file(options.source)
-            command = compile_command if options.command == "compile" else run_command
-            return command(captured, options)
+            return COMMANDS[options.command](captured, options)
         except BrokenPipeError:
             raise
         except ERRORS as error:
@@ -188,6 +187,21 @@ def _run_elsewhere(captured: Captured, options: argparse.Namespace) -> int:
     if not judged.right:
         print("uop: the simulator may say more of it: leave --device out", file=sys.stderr)
     return 0 if judged.right else 1
+
+
+def bench_command(captured: Captured, options: argparse.Namespace) -> int:
+    """Time the program beside PyTorch's own ways to run it."""
+    from .bench_command import bench_command  # loads TorchDynamo
+
+    return bench_command(captured, options)
+
+
+COMMANDS: Mapping[str, Callable[[Captured, argparse.Namespace], int]] = {
+    "compile": compile_command,
+    "run": run_command,
+    "bench": bench_command,
+}
+"""By name: those that take a program."""
 
 
 def _checks(captured: Captured, options: argparse.Namespace) -> Sequence[InterpretEach]:

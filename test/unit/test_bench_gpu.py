@@ -13,6 +13,7 @@ import pytest
 import torch
 
 from uop.runtime.simulator import Counters
+from uop.tools.benching.gpu_times import ClockTimer
 
 BENCH = Path(__file__).parents[2] / "bench"
 
@@ -212,7 +213,7 @@ def test_failures_are_told(module: Modules, tmp_path: Path) -> None:
 
 def test_a_unit_that_raises_is_a_result(module: Modules, monkeypatch: pytest.MonkeyPatch) -> None:
     gpu, gpu_units = module("gpu"), module("gpu_units")
-    bench = gpu_units.Bench(gpu.DRY_CASES, module("gpu_timing").ClockTimer(), "cpu")
+    bench = gpu_units.Bench(gpu.DRY_CASES, ClockTimer(), "cpu")
     unit = gpu_units.Unit("case", "softmax_small", "eager")
     assert bench.measure(unit)["status"] == "right"
 
@@ -232,7 +233,7 @@ def test_a_unit_that_raises_is_a_result(module: Modules, monkeypatch: pytest.Mon
 def test_what_is_not_written_is_seen(module: Modules) -> None:
     """Memory that is freed holds NaN, as far as the allocator gives it again."""
     gpu = module("gpu")
-    bench = module("gpu_units").Bench(gpu.DRY_CASES, module("gpu_timing").ClockTimer(), "cpu")
+    bench = module("gpu_units").Bench(gpu.DRY_CASES, ClockTimer(), "cpu")
     poisoned: list[torch.Tensor] = []
     original = torch.Tensor.fill_
 

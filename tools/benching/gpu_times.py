@@ -4,43 +4,18 @@
 
 from __future__ import annotations
 
-import statistics
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import torch
 
-from uop.runtime.cuda.torch_gpus import PyTorch
+from ...runtime.cuda.torch_gpus import PyTorch
+from .times import Run, Times
 
 FLUSHED_BYTES = 256 << 20
 """More than the L2 of any GPU has: writing so much takes longer than the CPU needs for a launch, too."""
 
 WARM_UPS, LEAST_RUNS, MOST_RUNS = 3, 10, 200
-
-Run = Callable[[], Any]
-
-
-@dataclass(frozen=True)
-class Times:
-    """Microseconds of one run: the median, and between what the middle 80 % lie. how: `graph` or `launches`"""
-
-    median: float
-    low: float
-    high: float
-    runs: int
-    how: str
-
-    @staticmethod
-    def of(microseconds: Sequence[float], how: str) -> Times:
-        ordered = sorted(microseconds)
-        tenth = len(ordered) // 10
-        low, high = ordered[tenth], ordered[-1 - tenth]
-        return Times(round(statistics.median(ordered), 3), round(low, 3), round(high, 3), len(ordered), how)
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 class Timer(Protocol):

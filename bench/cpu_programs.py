@@ -1,0 +1,23 @@
+"""What bench/cpu.py measures: the cases of cpu_cases.py, and small models of `uop check models`."""
+
+from __future__ import annotations
+
+from cpu_cases import CASES, CpuModule
+
+from uop.frontends.captured import Call, Captured
+from uop.frontends.exporting import quiet_export
+from uop.frontends.torch_internals import random_state
+from uop.tools.checking.models import make_model
+
+MODELS = ("llama", "gpt2", "bert", "vit", "resnet")
+
+
+def program(name: str) -> Captured:
+    """A case or model with its inputs, the same in every process."""
+    if name in CASES:
+        case = CASES[name]
+        call = Call(CpuModule(case), tuple(case.inputs()))
+    else:
+        with random_state(0), quiet_export():
+            call = make_model(name)
+    return Captured(call, lambda: call, name)
