@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from .attributes import attributes, locations, names
+from .cpu_kernels import cpu_kernels
 from .gpu_kernels import gpu_kernels
 from .loops import loop_kernels, range_kernels
 from .tensors import functions, kernels
@@ -22,6 +23,7 @@ FORMS: dict[str, Callable[[str], st.SearchStrategy[Operation]]] = {
     "loop": loop_kernels,
     "tile": tile_kernels,
     "gpu_kernel": gpu_kernels,
+    "cpu_kernel": cpu_kernels,
 }
 """Form → the strategy of its kernels or functions, by symbol name."""
 
