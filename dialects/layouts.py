@@ -78,6 +78,12 @@ def strides_of(type: MemRefType) -> tuple[int, ...]:
     return packed_strides(type.get_shape())
 
 
+def row_dimension(type: MemRefType) -> int:
+    """The dimension along which elements are neighbours: the last one whose stride is 1, or by itself the last."""
+    strides = strides_of(type)
+    return max((place for place, stride in enumerate(strides) if stride == 1), default=len(strides) - 1)
+
+
 def span_of(type: MemRefType) -> int:
     """Elements of memory from the first to the last."""
     shape = type.get_shape()

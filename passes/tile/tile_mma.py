@@ -12,7 +12,7 @@ from xdsl.passes import ModulePass
 
 from ...dialects.atoms import ATOMS, COLUMN_LANES, MATRIX_ROW_BYTES, ROW_LANES, Atom
 from ...dialects.axes import AxisKind
-from ...dialects.layouts import SwizzleAttr, memory_space, strides_of
+from ...dialects.layouts import SwizzleAttr, memory_space, row_dimension, strides_of
 from ...dialects.loop import ForOp
 from ...dialects.schedule import MatrixFactors
 from ...dialects.tile import AxisOp, MmaOp, ReadOp, StageOp
@@ -369,15 +369,12 @@ class _View:
         if memory_space(type) != "shared" or width * atom.pack != 4 or not forms:
             return None
         row = MATRIX_ROW_BYTES // width
-        along = len(forms) - 1
+        along = row_dimension(type)
         if isinstance(type.layout, SwizzleAttr):
             if type.layout.unit.data % row:
                 return None
-        else:
-            strides = strides_of(type)
-            along = next((place for place in reversed(range(len(forms))) if strides[place] == 1), along)
-            if any(stride % row for place, stride in enumerate(strides) if place != along):
-                return None
+        elif any(stride % row for place, stride in enumerate(strides_of(type)) if place != along):
+            return None
         last, others = forms[along], [form for place, form in enumerate(forms) if place != along]
         neighbours = self.accumulators.column_lane if self.pair is None else self.pair
         k, rows = {self.accumulators.column_lane, neighbours}, {self.lane}

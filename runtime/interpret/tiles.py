@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.atoms import COLUMN_LANES, MATRIX_ROW_BYTES, ROW_LANES
 from ...dialects.axes import THREAD_KINDS, WARP, AxisKind
-from ...dialects.layouts import SwizzleAttr, strides_of
+from ...dialects.layouts import SwizzleAttr, row_dimension, strides_of
 from ...dialects.loop import ForOp, YieldOp
 from ...dialects.semantics import ALU
 from ...dialects.tile import AxisOp, MmaOp, ReadOp, ReduceAcrossOp, ScanAcrossOp, StageOp, WriteOp
@@ -316,7 +316,7 @@ class _Interpreter:
         runs = (
             layout.unit.data % row == 0
             if isinstance(layout, SwizzleAttr)
-            else not any(stride % row for stride in strides_of(type)[:-1])
+            else not any(stride % row for place, stride in enumerate(strides_of(type)) if place != row_dimension(type))
         )
         lanes = self.lanes(op)
         full = [self.full(self.registers(index, shape_of(op.result.type)), lanes) for index in indices]
@@ -325,10 +325,10 @@ class _Interpreter:
         matrices = [index.reshape(*index.shape[:-3], ROW_LANES, row) for index in matrices]
         if op.transposed is not None:
             matrices = [np.swapaxes(index, -1, -2) for index in matrices]
-        *outer, last = matrices
+        last = matrices.pop(row_dimension(type))
         starts = last[..., :1]
         in_rows = (last == starts + np.arange(row)).all() and (starts % row == 0).all()
-        if not runs or not in_rows or any((index != index[..., :1]).any() for index in outer):
+        if not runs or not in_rows or any((index != index[..., :1]).any() for index in matrices):
             raise ExecutionError(f"{op.name} reads no matrices of rows of {row} elements side by side", op)
 
     def read(self, op: ReadOp) -> Array:

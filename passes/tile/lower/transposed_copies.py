@@ -13,7 +13,7 @@ from xdsl.ir import SSAValue
 
 from ....dialects.axes import WARP
 from ....dialects.gpu_kernel import LoadOp, PinOp, StoreOp
-from ....dialects.layouts import strides_of
+from ....dialects.layouts import row_dimension
 from ....dialects.tile import StageOp
 from ....dialects.types import byte_width, is_memref
 from ....rewriting.linear import LinearForm
@@ -37,9 +37,8 @@ def slab_copy(lowering: Lowering, op: StageOp) -> SlabCopy:
     """The copy of a stage."""
     slab = op.result.type
     assert is_memref(slab)
-    strides, shape = strides_of(slab), slab.get_shape()
-    along = max((place for place, stride in enumerate(strides) if stride == 1), default=-1)
-    if all(extent == 1 for extent in shape[along + 1 :]):
+    along = row_dimension(slab)
+    if all(extent == 1 for extent in slab.get_shape()[along + 1 :]):
         return SlabCopy.of(lowering, op)
     return TransposedCopy.along_dimension(lowering.grid.threads, op, along)
 
