@@ -18,7 +18,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
@@ -150,7 +150,7 @@ class Steps:
 
 
 @contextmanager
-def steps(options: argparse.Namespace) -> Iterator[Steps]:
+def steps(options: argparse.Namespace) -> Generator[Steps]:
     """Steps in a folder that is removed at the end."""
     with tempfile.TemporaryDirectory(prefix="uop-bench-") as folder:
         step = Steps(Path(folder), options)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -85,7 +85,7 @@ def compile_seconds(call: Call, device: str, *, repeats: int = 3) -> float:
 
 
 @contextmanager
-def _no_cache() -> Iterator[None]:
+def _no_cache() -> Generator[None]:
     before = os.environ.get(SWITCH)
     os.environ[SWITCH] = "0"
     try:

@@ -81,7 +81,7 @@ def _cpu_limits(threads: int) -> Limits:
     run.argtypes = (ctypes.c_long, ctypes.c_float)
     run.restype = ctypes.c_float
     with ThreadPoolExecutor(threads) as pool:  # calls of C let other threads of Python run
-        spent = _best(lambda: list(pool.map(lambda _: run(STEPS, 1.0), range(threads))))
+        spent = _best(lambda: list(pool.map(run, [STEPS] * threads, [1.0] * threads)))
     flops = 2 * STEPS * CHAINS * lanes * threads / spent
     return Limits(2 * COPIED_BYTES / copy, flops, f"a copy by PyTorch, multiply-adds in C, {threads} threads")
 
