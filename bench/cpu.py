@@ -7,7 +7,7 @@ Programs are the cases of cpu_cases.py and five small models of `uop check model
 step runs in a process of its own, so that a crash costs that step alone, with caches of this run. A process is put in
 front of others where the system lets it (as root, mostly); without that, other jobs make times longer and uneven.
 
---write writes bench/cpu.json and docs/cpu.md.
+--write writes bench/cpu.json and docs/cpu.md; programs that are not named keep the results that are there.
 """
 
 from __future__ import annotations
@@ -95,6 +95,8 @@ def main() -> int:
         out.print(table)
     out.print("\n".join(verdict(data["results"])))
     if options.write:
+        results = _recorded() | data["results"]
+        data["results"] = {name: results[name] for name in known if name in results}
         RECORD.write_text(_text(data))
         PAGE.write_text(document(data))
     failed = any("failed" in part for record in data["results"].values() for part in record.values())
@@ -173,6 +175,11 @@ def measure(name: str, options: argparse.Namespace, step: Steps) -> dict[str, Ma
     if name in IN_TINYGRAD and not options.no_tinygrad:
         found["tinygrad"] = step.run("tinygrad", name)
     return found
+
+
+def _recorded() -> dict[str, Any]:
+    """The results that were written before."""
+    return json.loads(RECORD.read_text())["results"] if RECORD.exists() else {}
 
 
 def _text(data: Mapping[str, Any]) -> str:

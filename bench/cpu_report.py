@@ -135,6 +135,8 @@ def document(data: Mapping[str, Any]) -> str:
         "machine is shared with other jobs; the process had",
         f"{'priority over them' if machine['priority'] else 'no priority over them'}.",
         "",
+        "Where the middle 80 % are far apart, another job ran on the same cores, and the median says little.",
+        "",
         "Where a program is one large product, little can be won on this machine: MKL's kernels come near the limit of",
         "its multiply-adds, too, which the GFLOP/s compare with. Small programs gain most, by fewer calls: the models",
         "are tiny (two layers, width 32), so their times are those of dispatch, not of arithmetic.",
