@@ -19,4 +19,4 @@ func.func @f() { func.return }
 // OPTION: --uop-to-cuda:1:13: error: pipeline 'uop-to-cuda' has no option 'archs' (its options: arch, vector-bytes, schedule, after, to); did you mean 'arch'?
 
 // RUN: uop-opt %s --dump-pass-pipeline --uop-to-c='vector-bytes=64 after=loop' 2>&1 >%t | filecheck %s --check-prefix=C
-// C: {{^}}builtin.module(choose-cpu-schedule{vector-bytes=64},convert-loop-to-tile,tile-drop-masks,tile-pack,uop-simplify,convert-tile-to-cpu-kernel{vector-bytes=64}){{$}}
+// C: {{^}}builtin.module(choose-cpu-schedule{vector_bytes=64},convert-loop-to-tile,tile-drop-masks,tile-pack,uop-simplify,convert-tile-to-cpu-kernel{vector_bytes=64}){{$}}
