@@ -80,14 +80,14 @@ def make_parser() -> argparse.ArgumentParser:
     compile_.add_argument("--no-locations", action="store_true", help="leave source locations out of the IR")
 
     run = commands.add_parser(
-        "run", parents=[program], help="run every kernel in the simulator, and compare with eager PyTorch and float64"
+        "run", parents=[program], help="run the program, and compare with eager PyTorch and float64"
     )
     run.add_argument(
         "--device",
         choices=DEVICES,
-        default="sim",
-        help="what runs the program: sim, the simulator, which finds races and counts (default); interpret, the tensor "
-        "form in numpy, without kernels; cpu, C text built by this machine's compiler; cuda, an NVIDIA GPU",
+        help="what runs the program: cuda, an NVIDIA GPU; cpu, C text built by this machine's compiler; sim, the CUDA "
+        "text in the simulator, which finds races and counts; interpret, the tensor form in numpy, without kernels "
+        "(default: the first of cuda, cpu and sim that is there; sim with --profile; cuda or sim with --arch)",
     )
     run.add_argument("--seed", type=int, default=0, help="seed of the random inputs (default: %(default)s)")
     run.add_argument(
@@ -276,8 +276,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error("--weights go where the artifact goes: give -o too")
     if options.command == "run" and options.json and not options.profile:
         parser.error("--json prints the profile: give --profile too")
-    if options.command == "run" and options.profile and options.device != "sim":
+    if options.command == "run" and options.profile and options.device not in (None, "sim"):
         parser.error("--profile tells what the simulator counts: leave --device out")
+    if options.command == "run" and options.arch and options.device in ("cpu", "interpret"):
+        parser.error(f"--arch is of GPUs: --device {options.device} takes none")
 
     def execute() -> int:
         # PyTorch takes seconds to load: the command line is checked first.

@@ -22,6 +22,7 @@ from ..runtime.profile import profile_launch
 from ..runtime.simulator import SimulationError, UnsupportedPtxError
 from ..runtime.tensors import to_interpreted
 from .artifacts import write_artifact
+from .choose_device import Chosen, choose_device
 from .compilation import CUDA, FILE_NAMES, C, CompilerCrash, compile_stages, stage_text
 from .console import console
 from .diagnostics import Diagnostic, DiagnosticError, describe
@@ -129,9 +130,9 @@ def compile_command(captured: Captured, options: argparse.Namespace) -> int:
 
 
 def run_command(captured: Captured, options: argparse.Namespace) -> int:
-    """Run the program and print what it did and whether it is right; save a run that fails in the simulator."""
-    if options.device != "sim":
-        return _run_elsewhere(captured, options)
+    """Run the program and print what ran it, what it did and whether it is right; save a run that fails."""
+    chosen = choose_device(options.device, simulated=options.profile, for_gpu=options.arch is not None)
+    options.device = chosen.name
     directory = free_directory(options.save)
     module = captured.imported().module.clone()
 
@@ -141,6 +142,7 @@ def run_command(captured: Captured, options: argparse.Namespace) -> int:
             captured,
             module,
             _compile_options(options),
+            target=DEVICES[chosen.name].target,
             seed=options.seed,
             loaded=options.load,
             each=options.check == "each",
@@ -149,44 +151,58 @@ def run_command(captured: Captured, options: argparse.Namespace) -> int:
         print(f"uop: to repeat this, and to look into it, see {directory}/README.md", file=sys.stderr)
 
     try:
-        result = run_captured(
-            captured, _compile_options(options), seed=options.seed, instrumentations=_checks(captured, options)
-        )
-    except (WrongResultError, SimulationError, CompileError) as error:
+        run = _run_simulated if chosen.name == "sim" else _run_on
+        right = run(chosen, captured, options)
+    except (WrongResultError, SimulationError, CompileError, CCompileError) as error:
         save(str(error).split("\n", 1)[0])
         raise
+    if not right:
+        if chosen.name != "sim":
+            print(
+                "uop: the simulator may say more of it: --device sim; "
+                "--check each names the pass that changes the result",
+                file=sys.stderr,
+            )
+        save("The result is not what eager PyTorch and float64 give.")
+    return 0 if right else 1
+
+
+def _run_simulated(chosen: Chosen, captured: Captured, options: argparse.Namespace) -> bool:
+    """Run the program in the simulator, and print what it did; whether it is right."""
+    result = run_captured(
+        captured, _compile_options(options), seed=options.seed, instrumentations=_checks(captured, options)
+    )
     profiles = [profile_launch(launch) for launch in result.run.kernels] if options.profile else []
     if options.json:
         outputs = [{**asdict(row), "right": row.right} for row in result.comparisons]
         launches = [profile.as_json() for profile in profiles]
         print(json.dumps({"right": result.right, "outputs": outputs, "launches": launches}, indent=1))
     else:
+        print(chosen.summary())
         out = console()
         out.print(kernel_table(result.run))
         out.print(comparison_table(result.comparisons))
         for profile in profiles:
             print(f"\n{profile_text(profile)}")
-    if not result.right:
-        save("The result is not what eager PyTorch and float64 give.")
-    return 0 if result.right else 1
+    return result.right
 
 
-def _run_elsewhere(captured: Captured, options: argparse.Namespace) -> int:
-    """Run the program on another device than the simulator, and print whether it is right."""
+def _run_on(chosen: Chosen, captured: Captured, options: argparse.Namespace) -> bool:
+    """Run the program on another device than the simulator, and print what that is; whether it is right."""
     program, judged = run_on_device(
         captured,
         _compile_options(options),
-        DEVICES[options.device],
+        DEVICES[chosen.name],
         seed=options.seed,
         instrumentations=_checks(captured, options),
     )
     out = console()
     if isinstance(program, CudaProgram):
         out.print(gpu_table(program))
+    else:
+        print(chosen.summary())
     out.print(comparison_table(judged.comparisons))
-    if not judged.right:
-        print("uop: the simulator may say more of it: leave --device out", file=sys.stderr)
-    return 0 if judged.right else 1
+    return judged.right
 
 
 def bench_command(captured: Captured, options: argparse.Namespace) -> int:

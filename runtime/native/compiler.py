@@ -69,6 +69,13 @@ class Compiler:
         return "clang" if "clang" in self.version else "gcc"
 
     @property
+    def label(self) -> str:
+        """Its family and version, for people: `gcc 12.2.0`."""
+        numbers = re.search(r"\d+(?:\.\d+)+(?=[^()]*$)", self.version) or re.search(r"\d+(?:\.\d+)+", self.version)
+        name = "ziglang's clang" if self.family == "zig" else self.family
+        return f"{name} {numbers[0]}" if numbers else name
+
+    @property
     def openmp(self) -> bool:
         """Whether threads are OpenMP's: GCC has its library with it, which PyTorch uses, too."""
         return self.family == "gcc"

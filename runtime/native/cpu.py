@@ -32,6 +32,11 @@ class Cpu:
         return self.machine in _X86
 
     @property
+    def instructions(self) -> str:
+        """What its vector instructions are called."""
+        return {64: "AVX-512", 32: "AVX2", 16: "SSE2"}[self.vector_bytes] if self.is_x86 else "NEON"
+
+    @property
     def identity(self) -> str:
         """All that code built for it depends on."""
         return f"{self.machine} {self.model} {' '.join(sorted(self.features))}"

@@ -26,7 +26,7 @@ def _own_rules(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:  # pyri
 def test_the_folder_repeats_the_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["run", "-c", CODE, "--load", WRONG_RULES]) == 1
+    assert main(["run", "--device", "sim", "-c", CODE, "--load", WRONG_RULES]) == 1
     output = capsys.readouterr()
     assert "WRONG" in output.out
     assert "see uop-run-failure/README.md" in output.err
@@ -51,8 +51,10 @@ def test_the_folder_repeats_the_failure(
 
 
 def test_check_each_names_the_pass_and_the_rule(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["run", "-c", CODE, "--check", "each"]) == 0
-    assert main(["run", "-c", CODE, "--check", "each", "--load", WRONG_RULES, "--save", "chosen"]) == 1
+    assert main(["run", "--device", "sim", "-c", CODE, "--check", "each"]) == 0
+    assert (
+        main(["run", "--device", "sim", "-c", CODE, "--check", "each", "--load", WRONG_RULES, "--save", "chosen"]) == 1
+    )
     error = capsys.readouterr().err
     assert "uop: error: 'uop-simplify' changes what @forward computes" in error
     assert "on inputs of the program: result 0" in error
@@ -69,7 +71,7 @@ def test_check_each_names_the_pass_and_the_rule(tmp_path: Path, capsys: pytest.C
 
 def test_nothing_is_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "uop-run-failure").mkdir()
-    arguments = ["run", "-c", CODE, "--load", WRONG_RULES]
+    arguments = ["run", "--device", "sim", "-c", CODE, "--load", WRONG_RULES]
     assert main(arguments) == 1
     assert "see uop-run-failure-2/README.md" in capsys.readouterr().err
     assert not any((tmp_path / "uop-run-failure").iterdir())
@@ -79,6 +81,6 @@ def test_nothing_is_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 def test_a_refusal_is_no_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "-c", "torch.fft.fft(torch.randn(8))"]) == 1
-    assert main(["run", "-c", CODE, "--load", "nowhere.py"]) == 1
+    assert main(["run", "--device", "sim", "-c", CODE, "--load", "nowhere.py"]) == 1
     assert "nowhere.py: error: cannot be read" in capsys.readouterr().err
     assert not any(tmp_path.iterdir())

@@ -379,7 +379,7 @@ def test_the_simulator_runs_what_a_given_schedule_makes() -> None:
     schedule = {"forward_0": "#tile.schedule<i = 3 thread, j = 2 block * 2 thread>"}
     function = lambda x: x.relu() + 1  # noqa: E731
     assert_close(compiled(function, device="sim", schedule=schedule, arch="sm_80")(X), function(X))
-    program = uop.compile(Function(function), X, schedule=schedule)
+    program = uop.compile(Function(function), X, device="sim", schedule=schedule)
     assert "i = 3 thread, j = 2 block * 2 thread" in program.stages["tile"]
     assert program.kernels[0].grid[-1] == 2 or 2 in program.kernels[0].grid
 
@@ -404,19 +404,22 @@ class Function(nn.Module):
         self.forward = function
 
 
-def test_a_compiled_module_shows_its_stages(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(("device", "last"), [("sim", ("gpu-kernel", "cuda")), ("cpu", ("cpu-kernel", "c"))])
+def test_a_compiled_module_shows_its_stages(
+    device: str, last: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
     model = nn.Sequential(nn.Linear(8, 4), nn.ReLU())
     x = torch.randn(2, 8)
-    program = uop.compile(model, x)
+    program = uop.compile(model, x, device=device)
     with torch.no_grad():
         assert_close(program(x), model(x))
         model[0].weight.mul_(2)  # pyright: ignore
         assert_close(program(x), model(x))
-    assert list(program.stages) == ["torch", "uop", "partition", "range", "loop", "tile", "gpu-kernel", "cuda"]
+    assert list(program.stages) == ["torch", "uop", "partition", "range", "loop", "tile", *last]
     assert "loc(" in program.stages["tile"]
     (kernel,) = program.kernels
-    assert (kernel.name, kernel.arch) == ("forward_0", "sm_90")
-    assert kernel.text in program.stages["cuda"]
+    assert kernel.name == "forward_0"
+    assert "forward_0" in kernel.text
     program.print("tile")
     printed = capsys.readouterr().out
     assert "#tile.schedule<" in printed

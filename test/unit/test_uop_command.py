@@ -103,7 +103,7 @@ def test_remarks_tell_what_was_decided(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_run_prints_a_row_for_each_kernel(model: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["run", model]) == 0
+    assert main(["run", "--device", "sim", model]) == 0
     output = capsys.readouterr().out
     row = next(line for line in output.splitlines() if "forward_0" in line)
     assert "model.py:7" in row
@@ -135,7 +135,7 @@ def test_run_fails_when_the_result_is_wrong(
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(execution, "compile_stages", miscompile)
-    assert main(["run", "-c", ADD]) == 1
+    assert main(["run", "--device", "sim", "-c", ADD]) == 1
     assert "WRONG" in capsys.readouterr().out
 
 

@@ -36,6 +36,15 @@ def test_each_pass_can_be_checked_too(capsys: pytest.CaptureFixture[str]) -> Non
     assert "right" in capsys.readouterr().out
 
 
+def test_natively_where_there_is_no_gpu(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    gone = replace(artifact_devices.DEVICES["cuda"], is_there=lambda: False)
+    monkeypatch.setitem(artifact_devices.DEVICES, "cuda", gone)  # pyright: ignore[reportArgumentType]  # it is a dict
+    assert main(["run", "-c", CODE]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("on the CPU: ")
+    assert "right" in printed
+
+
 def test_on_a_gpu(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     stand_in = StandIn(capabilities=[(8, 0)])
     stand_in.install(monkeypatch)
@@ -59,7 +68,8 @@ def test_a_launch_that_fails(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     assert error[1:] == ["  from <command>:1"]
 
 
-def test_a_wrong_result(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
     StandIn().install(monkeypatch)
     right = execution.compare_tensors
 

@@ -36,8 +36,9 @@ import numpy as np
 import torch
 
 from uop.rewriting.diagnostics import PassError
+from uop.runtime.native.compiler import CCompileError
+{imports}
 from uop.runtime.nvrtc import CompileError
-from uop.runtime.program import Program
 from uop.runtime.simulator import SimulationError
 from uop.runtime.tensors import from_array, to_interpreted
 from uop.tools.execution import compare_tensors
@@ -68,8 +69,8 @@ def main() -> int:
     try:
         options = InterpretOptions(bisects=True, given=[Inputs("of the program", given)]) if EACH else None
         interpret_pipeline(module, context, PIPELINE, passes, options)
-        outputs = Program(module).run(inputs).outputs
-    except (PassError, SimulationError, CompileError) as error:
+        outputs = {run}
+    except (PassError, SimulationError, CompileError, CCompileError) as error:
         print(error, *getattr(error, "__notes__", ()), sep="\\n")
         return 1
     right = True
@@ -84,6 +85,12 @@ def main() -> int:
 if __name__ == "__main__":
     sys.exit(main())
 '''
+
+RUNS = {
+    "cuda": ("from uop.runtime.program import Program", "Program(module).run(inputs).outputs"),
+    "c": ("from uop.runtime.native.compilation import load_program", "load_program(module).run(inputs)"),
+}
+"""Target → what the script imports, and how it runs the module on its arrays."""
 
 COMMANDS = """\
 # {reason}
@@ -128,12 +135,17 @@ def save_run(
     module: ModuleOp,
     options: CompileOptions,
     *,
+    target: str = "cuda",
     seed: int,
     loaded: Sequence[str],
     each: bool,
     reason: str,
 ) -> None:
-    """Write the folder. module: the program before the first pass. reason: what failed, in a line."""
+    """Write the folder.
+
+    module: the program before the first pass. target: what it became, `cuda` for the simulator and GPUs, `c` for the
+    CPU. reason: what failed, in a line
+    """
     directory.mkdir(parents=True, exist_ok=True)
     inputs = captured.make_inputs(seed)
     imported = captured.imported()
@@ -147,20 +159,21 @@ def save_run(
     stages = directory / "stages"
     stages.mkdir()
     try:
-        for name, form in compile_stages(replace(imported, module=module), options):
+        for name, form in compile_stages(replace(imported, module=module), options, target=target):
             (stages / FILE_NAMES[name]).write_text(stage_text(name, form))
-        (stages / FILE_NAMES["cuda"]).write_text(stage_text("cuda", module))
+        (stages / FILE_NAMES[target]).write_text(stage_text(target, module))
     except Exception as error:  # the failure itself, it may be
         (stages / "stopped.txt").write_text(f"{type(error).__name__}: {error}\n")
     copies = [f"loaded_{number}_{Path(file).name}" for number, file in enumerate(loaded)]
     for file, copy in zip(loaded, copies, strict=True):
         shutil.copyfile(file, directory / copy)
-    pipeline = PassSpec("uop-to-cuda", options_of(options))
+    pipeline = PassSpec(f"uop-to-{target}", options_of(options))
     words = {"reason": _plain(reason), "script": SCRIPT_NAME, "pipeline": str(pipeline), "each": each, "loaded": copies}
     program = f"The program is {captured.source_name}, its inputs are those of seed {seed}."
-    (directory / SCRIPT_NAME).write_text(SCRIPT.format(program=_plain(program), **words))
+    imports, run = RUNS[target]
+    (directory / SCRIPT_NAME).write_text(SCRIPT.format(program=_plain(program), imports=imports, run=run, **words))
     loads = "".join(f" --load {copy}" for copy in copies)
-    named = shlex.quote(f"--uop-to-cuda={' '.join(map(str, pipeline.options))}")
+    named = shlex.quote(f"--uop-to-{target}={' '.join(map(str, pipeline.options))}")
     flags = f"stages/torch.mlir{loads} {named} --interpret-each --interpret-inputs inputs --bisect"
     (directory / "README.md").write_text(COMMANDS.format(flags=flags, **words))
 
