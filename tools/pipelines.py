@@ -13,15 +13,17 @@ from .pipeline_text import Option, PassSpec
 
 @dataclass(frozen=True)
 class Step:
-    """A pass in a named pipeline; `forwards` are the options of the pipeline that it is given."""
+    """A pass in a named pipeline; `forwards` are the options of the pipeline that it is given, `fixed` its own."""
 
     name: str
     forwards: tuple[str, ...] = ()
+    fixed: tuple[Option, ...] = ()
 
     def spell(self, options: "CompileOptions") -> str:
         """The step as text, `convert-tile-to-gpu-kernel{arch=sm_90}`; options that are empty lists are left out."""
         values = {name: print_values(getattr(options, name)) for name in self.forwards}
-        return str(PassSpec(self.name, tuple(Option(name, value) for name, value in values.items() if value)))
+        forwarded = (Option(name, value) for name, value in values.items() if value)
+        return str(PassSpec(self.name, (*self.fixed, *forwarded)))
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ C_STAGES: tuple[Stage, ...] = (
         "partition",
         (
             Step("uop-expand-scatter"),
-            Step("uop-split-reduce"),
+            Step("uop-split-reduce", fixed=(Option("products", print_values(False)),)),
             Step("uop-partition"),
             Step("uop-plan-buffers"),
         ),

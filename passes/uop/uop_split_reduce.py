@@ -61,12 +61,14 @@ class UOpSplitReducePass(ModulePass):
 
     blocks: how many blocks are enough. They should be twice the multiprocessors, of which large GPUs have 108 to 148.
     part: how many elements a part has at the least, that is, what a block reads in about the time of a launch.
+    products: whether products are split, too. A CPU has few cores, which small tiles fill.
     """
 
     name = "uop-split-reduce"
 
     blocks: int = 256
     part: int = 4096
+    products: bool = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in op.body.block.ops:
@@ -81,6 +83,8 @@ class UOpSplitReducePass(ModulePass):
         for op in reductions:
             first, end = _longest_run(op)
             tiles = _tiles(op)
+            if tiles is not None and not self.products:
+                continue
             count = self._count(op, first, end) if tiles is None else self._count_of_product(op, first, end, tiles)
             if count == 1:
                 continue
