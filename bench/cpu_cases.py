@@ -88,8 +88,10 @@ def block512(
     batch, length, width = x.shape
     heads = 8
     h = F.layer_norm(x, (width,), g1, b1)
-    split = F.linear(h, wqkv, bqkv).split(width, dim=-1)
-    q, k, v = (t.view(batch, length, heads, width // heads).transpose(1, 2) for t in split)
+    q, k, v = (
+        part.view(batch, length, heads, width // heads).transpose(1, 2)
+        for part in torch.split(F.linear(h, wqkv, bqkv), width, dim=-1)
+    )
     a = F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).reshape(batch, length, width)
     x = x + F.linear(a, wo, bo)
     h = F.layer_norm(x, (width,), g2, b2)
@@ -157,12 +159,14 @@ CASES: dict[str, CpuCase] = {
         CpuCase(
             "layernorm", layer_norm, [((64, 2048), 1.0), ((2048,), 1.0), ((2048,), 0.1)], bytes=2.0 * 4 * 64 * 2048
         ),
-        CpuCase("matmul_f32", matmul, [((1024, 1024), 1.0), ((1024, 1024), 1 / 32)], _product_flops((1024,) * 3)),
+        CpuCase(
+            "matmul_f32", matmul, [((1024, 1024), 1.0), ((1024, 1024), 1 / 32)], _product_flops((1024, 1024, 1024))
+        ),
         CpuCase(
             "matmul_f16",
             matmul,
             [((1024, 1024), 1.0), ((1024, 1024), 1 / 32)],
-            _product_flops((1024,) * 3),
+            _product_flops((1024, 1024, 1024)),
             dtype=torch.float16,
         ),
         CpuCase(

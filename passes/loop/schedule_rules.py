@@ -284,7 +284,9 @@ def _row_reduction(shape: KernelShape, row: str) -> Choice:
     if not others and extent > 1024 * REGISTER_ELEMENTS:
         # Few warps with much of the row on its way: what is exchanged between warps counts for less.
         threads = BLOCK_THREADS
-        steps = ceil_div(extent, threads * REGISTER_ELEMENTS)
+        # Elements that are loaded one by one have an address and a mask each: half as many, lest registers are spilled.
+        held = REGISTER_ELEMENTS if width > 1 else REGISTER_ELEMENTS // 2
+        steps = ceil_div(extent, threads * held)
         registers = ceil_div(extent, steps * threads * width)
         axes[row] = factors_of(
             (steps, AxisKind.LOOP),

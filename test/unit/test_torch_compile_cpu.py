@@ -1,5 +1,5 @@
 # pyright: reportUnknownMemberType=false
-"""`torch.compile(backend="uop", options={"device": "cpu"})` and `uop.compile`: C text, built and run on this machine."""
+"""`torch.compile(backend="uop")` with device cpu, and `uop.compile`: C text, built and run on this machine."""
 
 from __future__ import annotations
 

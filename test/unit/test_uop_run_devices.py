@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -111,7 +112,12 @@ def test_an_artifact_on_a_gpu(folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
     stand_in = StandIn()
     stand_in.install(monkeypatch)
     kept: list[torch.Tensor] = []
-    cuda = replace(artifact_devices.DEVICES["cuda"], keep=lambda value: kept.append(value) or value)
+
+    def keep(value: Any) -> Any:
+        kept.append(value)
+        return value
+
+    cuda = replace(artifact_devices.DEVICES["cuda"], keep=keep)
     monkeypatch.setitem(artifact_devices.DEVICES, "cuda", cuda)  # pyright: ignore[reportArgumentType]  # it is a dict
     program, simulated = load(folder, device="cuda"), load(folder, device="sim")
     inputs = [torch.ones(value.shape) for value in program.given]

@@ -139,9 +139,7 @@ class CompiledProgram:
         return stage_text(stage, module, locations=locations)
 
 
-def _direct_arguments(
-    imported: Imported, leaves: Sequence[Any]
-) -> Sequence[tuple[int, torch.Tensor | None]] | None:
+def _direct_arguments(imported: Imported, leaves: Sequence[Any]) -> Sequence[tuple[int, torch.Tensor | None]] | None:
     """For each argument the place of the input that it is, or what the module holds, where the program takes nothing
     but tensors, one after the other, and gives one: it is then called without more ado. None for other programs."""
     spec = tree_flatten((tuple(leaves), {}))[1]
