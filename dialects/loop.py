@@ -21,7 +21,7 @@ from xdsl.traits import HasParent, IsTerminator, NoTerminator, RecursiveMemoryEf
 from xdsl.utils.exceptions import VerifyException
 
 from .axes import AxisAttr, AxisKind
-from .monoids import MonoidAttr
+from .monoids import MonoidAttr, Number
 from .syntax import (
     parse_attributes,
     parse_operands,
@@ -32,7 +32,7 @@ from .syntax import (
     print_types,
     print_untyped_argument,
 )
-from .types import index
+from .types import element_of, index
 from .uop.ranges import ScanOver
 from .uop.reduction import verify_monoid_operands
 
@@ -88,6 +88,15 @@ class ForOp(IRDLOperation):
         """The new state that the body yields."""
         last = self.body.block.last_op
         return last.operands if isinstance(last, YieldOp) else ()
+
+    def identities(self) -> list[Number]:
+        """The numbers that a loop begins with where it does not continue a state, one for each value of the state."""
+        numbers: list[Number] = []
+        for monoid in self.monoids.data:
+            place = len(numbers)
+            carried = self.carried[place : place + monoid.monoid.width]
+            numbers += monoid.monoid.identity([element_of(value.type) for value in carried])
+        return numbers
 
     def verify_(self) -> None:
         types = tuple(result.type for result in self.results)

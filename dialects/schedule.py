@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.ir import Data
@@ -97,6 +97,23 @@ Axes = tuple[tuple[str, tuple[Factor, ...]], ...]
 """(axis, its factors, outermost first), in the order in which threads and blocks are numbered."""
 
 
+def schedule_text(
+    axes: Iterable[tuple[str, tuple[Factor, ...]]],
+    stage: tuple[Staging, ...] | None,
+    min_blocks: int | None,
+    group: BlockGroup | None,
+) -> str:
+    """The entries of a schedule as they are written; what is None is left out."""
+    parts = [f"{axis} = {' * '.join(map(str, factors))}" for axis, factors in axes]
+    if stage is not None:
+        parts.append(f"stage = [{', '.join(map(str, stage))}]")
+    if min_blocks is not None:
+        parts.append(f"min_blocks = {min_blocks}")
+    if group is not None:
+        parts.append(f"group = {group}")
+    return ", ".join(parts)
+
+
 @dataclass(frozen=True)
 class Schedule:
     """Factors of each axis, outermost first, what is staged, and how many blocks a multiprocessor holds.
@@ -182,14 +199,7 @@ class Schedule:
         return threads
 
     def __str__(self) -> str:
-        parts = [f"{axis} = {' * '.join(map(str, factors))}" for axis, factors in self.axes]
-        if self.stage:
-            parts.append(f"stage = [{', '.join(map(str, self.stage))}]")
-        if self.min_blocks is not None:
-            parts.append(f"min_blocks = {self.min_blocks}")
-        if self.group is not None:
-            parts.append(f"group = {self.group}")
-        return ", ".join(parts)
+        return schedule_text(self.axes, self.stage or None, self.min_blocks, self.group)
 
 
 @irdl_attr_definition

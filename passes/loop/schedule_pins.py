@@ -11,7 +11,7 @@ from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
-from ...dialects.schedule import BlockGroup, Factor, Schedule, ScheduleAttr, Staging, parse_entries
+from ...dialects.schedule import BlockGroup, Factor, Schedule, ScheduleAttr, Staging, parse_entries, schedule_text
 
 _KERNEL = re.compile(r"\s*@([A-Za-z0-9_$.-]+)\s*:")
 
@@ -32,14 +32,7 @@ class Pin:
     group: BlockGroup | None = None
 
     def __str__(self) -> str:
-        parts = [f"{axis} = {' * '.join(map(str, factors))}" for axis, factors in self.axes.items()]
-        if self.stage is not None:
-            parts.append(f"stage = [{', '.join(map(str, self.stage))}]")
-        if self.min_blocks is not None:
-            parts.append(f"min_blocks = {self.min_blocks}")
-        if self.group is not None:
-            parts.append(f"group = {self.group}")
-        return ", ".join(parts)
+        return schedule_text(self.axes.items(), self.stage, self.min_blocks, self.group)
 
     def over(self, chosen: Schedule) -> Schedule:
         """The chosen schedule with what is pinned in the place of what was chosen.

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from math import gcd
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import IndexType, MemRefType, ModuleOp, f32, f64
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
+from xdsl.dialects.builtin import IndexType, ModuleOp, f32, f64
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from ...dialects import cpu_kernel
@@ -17,7 +17,7 @@ from ...dialects.layouts import strides_of
 from ...dialects.loop import ForOp, YieldOp
 from ...dialects.tile import AxisOp, ReadOp, StageOp, WriteOp
 from ...dialects.traversal import ops_inside
-from ...dialects.types import byte_width, element_count, element_of, index, is_memref, shape_of
+from ...dialects.types import byte_width, element_of, index, is_memref, shape_of
 from ...dialects.uop import AddOp, AluOp, BitcastOp, CastOp, ConstOp, ExpandOp, KernelOp, MulOp, ReduceAxisOp
 from ...rewriting.dead import erase_unused
 from ...rewriting.diagnostics import PassError
@@ -28,7 +28,7 @@ from .accesses import accesses_of
 from .launches import launches_of, output_count
 from .linear import linear_form, negative_form
 from .lower.indices import ZERO, Indices
-from .lower.lowering import flat_type
+from .lower.lowering import flat_types
 from .lower.values import Value, Values
 from .lower_cpu.accesses import lower_read, lower_write
 from .lower_cpu.costs import task_grain
@@ -88,14 +88,7 @@ def _lower_kernel(kernel: KernelOp, vector_bytes: int, outputs: int) -> cpu_kern
 def _lower_with(kernel: KernelOp, vector_bytes: int, most_lanes: int, outputs: int) -> cpu_kernel.KernelOp | None:
     """The kernel with at most so many lanes; None where its vectors of indices do not fit."""
     arguments = kernel.body.block.args
-    types: list[MemRefType[Attribute]] = []
-    for argument in arguments:
-        if not is_memref(argument.type):
-            raise PassError(
-                f"kernel @{kernel.sym_name.data} takes {argument.type}: it is not in tile form", kernel, _HELP
-            )
-        types.append(flat_type(argument.type.element_type, element_count(argument.type.get_shape())))
-    block = Block(arg_types=types)
+    block = Block(arg_types=flat_types(kernel, _HELP))
     body = Region(block)
     root = VectorScope(block)
     root.location = kernel.location

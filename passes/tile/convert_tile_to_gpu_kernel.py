@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from functools import partial
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp, i64
-from xdsl.ir import Attribute, Block, Operation, Region
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
+from xdsl.ir import Block, Operation, Region
 from xdsl.passes import ModulePass
 
 from ...dialects import gpu_kernel
 from ...dialects.loop import ForOp, YieldOp
 from ...dialects.tile import AxisOp, MmaOp, ReadOp, ReduceAcrossOp, ScanAcrossOp, StageOp, WriteOp
 from ...dialects.traversal import ops_inside
-from ...dialects.types import element_count, is_memref, shape_of
+from ...dialects.types import shape_of
 from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, ExpandOp, KernelOp, ReduceAxisOp
 from ...rewriting.dead import erase_unused
 from ...rewriting.diagnostics import PassError
@@ -27,7 +27,7 @@ from .lower.barriers import BarrierPlan
 from .lower.grid import Grid
 from .lower.indices import Indices
 from .lower.loops import lower_loop
-from .lower.lowering import Lowering, flat_type
+from .lower.lowering import Lowering, flat_types
 from .lower.matrices import lower_matrix_read, lower_mma
 from .lower.reductions import lower_reduce_across, lower_reduce_axis, uses_shared_memory
 from .lower.row_writes import RowWrite
@@ -80,14 +80,7 @@ class ConvertTileToGPUKernelPass(ModulePass):
 
 def _lower_kernel(kernel: KernelOp, arch: gpu_kernel.Architecture, outputs: int) -> gpu_kernel.KernelOp:
     arguments = kernel.body.block.args
-    types: list[MemRefType[Attribute]] = []
-    for argument in arguments:
-        if not is_memref(argument.type):
-            raise PassError(
-                f"kernel @{kernel.sym_name.data} takes {argument.type}: it is not in tile form", kernel, _HELP
-            )
-        types.append(flat_type(argument.type.element_type, element_count(argument.type.get_shape())))
-    block = Block(arg_types=types)
+    block = Block(arg_types=flat_types(kernel, _HELP))
     root = Scope(block)
     root.location = kernel.location
     indices = Indices(root)

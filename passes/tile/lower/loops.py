@@ -66,12 +66,7 @@ def lower_loop(lowering: Lowering, scope: Scope, op: ForOp, stages: StageGroup, 
 
 def _begin_state(lowering: Lowering, scope: Scope, op: ForOp) -> None:
     values = lowering.values
-    numbers: list[Number] = []
-    place = 0
-    for monoid in op.monoids.data:
-        types = [element_of(value.type) for value in op.carried[place : place + monoid.monoid.width]]
-        numbers += monoid.monoid.identity(types)
-        place += len(types)
+    numbers = op.identities()
     for number, (carried, result) in enumerate(zip(op.carried, op.results, strict=True)):
         init = op.inits[number] if op.inits else None
         if init is not None and _continues_in_place(lowering, op, init):

@@ -12,6 +12,7 @@ from ....dialects.gpu_kernel import AllocOp, Architecture, BarrierOp
 from ....dialects.layouts import SHARED, memory_space
 from ....dialects.types import byte_width, element_count, is_memref
 from ....dialects.uop import KernelOp
+from ....rewriting.diagnostics import PassError
 from ....rewriting.linear import LinearForm
 from .grid import Grid
 from .indices import Indices
@@ -23,6 +24,17 @@ from .values import Values
 def flat_type(element: Attribute, element_count: int) -> MemRefType:
     """A flat buffer of global memory."""
     return MemRefType(element, [element_count])
+
+
+def flat_types(kernel: KernelOp, help: str) -> list[MemRefType]:
+    """The types of a kernel's buffers, flat; `PassError` with the help where an argument is no buffer."""
+    types: list[MemRefType] = []
+    for argument in kernel.body.block.args:
+        type = argument.type
+        if not is_memref(type):
+            raise PassError(f"kernel @{kernel.sym_name.data} takes {type}: it is not in tile form", kernel, help)
+        types.append(flat_type(type.element_type, element_count(type.get_shape())))
+    return types
 
 
 @lru_cache(maxsize=1024)

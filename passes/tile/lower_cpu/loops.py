@@ -10,7 +10,6 @@ from ....dialects.axes import AxisKind
 from ....dialects.cpu_kernel import ForOp as CPUForOp
 from ....dialects.cpu_kernel import YieldOp
 from ....dialects.loop import ForOp
-from ....dialects.monoids import Number
 from ....dialects.types import element_of, shape_of
 from ....rewriting.interval_arithmetic import Interval
 from ....rewriting.linear import LinearForm
@@ -63,14 +62,8 @@ def _initial(lowering: CPULowering, scope: VectorScope, op: ForOp) -> list[SSAVa
     """The parts of what the loop begins with: the state that it continues, or identities."""
     if op.inits:
         return _state(lowering, scope, op.inits)
-    numbers: list[Number] = []
-    place = 0
-    for monoid in op.monoids.data:
-        types = [element_of(value.type) for value in op.carried[place : place + monoid.monoid.width]]
-        numbers += monoid.monoid.identity(types)
-        place += len(types)
     parts: list[SSAValue] = []
-    for number, carried in zip(numbers, op.carried, strict=True):
+    for number, carried in zip(op.identities(), op.carried, strict=True):
         identity = scope.const(number, element_of(carried.type))
         identity = scope.fit(identity, lanes_of(lowering.part_type(carried.type)))
         parts += [identity for _ in lowering.places(shape_of(carried.type))]
