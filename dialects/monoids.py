@@ -34,6 +34,10 @@ class ALUBuilder(Protocol):
         """The number as a value of the type of `like`."""
         ...
 
+    def expand_like(self, value: SSAValue, like: SSAValue) -> SSAValue:
+        """The value in the shape of `like`: repeated where `like` has more elements."""
+        ...
+
     def bitcast(self, value: SSAValue, element: Attribute) -> SSAValue:
         """The same bits as values of another element type."""
         ...
@@ -215,16 +219,25 @@ def exp_of_at_most_zero(b: ALUBuilder, value: SSAValue) -> SSAValue:
 
 
 def _rescaled(b: ALUBuilder, element: Sequence[SSAValue], maximum: SSAValue) -> list[SSAValue]:
-    """A sum of exp(value − own maximum) as one of exp(value − maximum): the exponent of the factor is never above 0."""
-    own, total = element
+    """Sums of terms times exp(value − own maximum) as those times exp(value − maximum): the exponent of the one factor
+    is never above 0. A sum may have more elements than the maximum, along axes that the values do not depend on."""
+    own, *totals = element
     # Where the maximum is −∞, so is each own one, but −∞ + ∞ is NaN: exp(−∞ − 0) is 0.
     is_nothing = b.alu("eq", maximum, b.constant_like(float("-inf"), maximum))
     base = b.alu("where", is_nothing, b.constant_like(0.0, maximum), maximum)
-    return [b.alu("mul", total, exp_of_at_most_zero(b, b.alu("sub", own, base)))]
+    factor = exp_of_at_most_zero(b, b.alu("sub", own, base))
+    return [b.alu("mul", total, b.expand_like(factor, total)) for total in totals]
 
 
-_ONLINE_SOFTMAX = Stages("max", "add", _rescaled)
-"""Milakov and Gimelshein, "Online normalizer calculation for softmax" (2018)."""
+def _online(name: str, summary: str, width: int) -> Monoid:
+    """A maximum of values, and `width` − 1 sums of terms times exp(value − maximum).
+
+    Milakov and Gimelshein, "Online normalizer calculation for softmax" (2018); with a sum of vectors, Rabe and Staats,
+    "Self-attention does not need O(n²) memory" (2021).
+    """
+    stages = Stages("max", "add", _rescaled)
+    identity = (float("-inf"), *[0.0] * (width - 1))
+    return Monoid(name, summary, width, _all_one_float, lambda _: identity, stages.combine, stages)
 
 
 def _combine_logaddexp(b: ALUBuilder, x: Sequence[SSAValue], y: Sequence[SSAValue]) -> list[SSAValue]:
@@ -234,10 +247,11 @@ def _combine_logaddexp(b: ALUBuilder, x: Sequence[SSAValue], y: Sequence[SSAValu
     return [b.alu("where", b.alu("isinf", high), high, b.alu("add", high, more))]
 
 
-def _rows() -> list[Monoid]:
-    def all_one_float(types: Sequence[Attribute]) -> bool:
-        return is_float(types[0]) and all(t == types[0] for t in types)
+def _all_one_float(types: Sequence[Attribute]) -> bool:
+    return is_float(types[0]) and all(t == types[0] for t in types)
 
+
+def _rows() -> list[Monoid]:
     def is_arg(types: Sequence[Attribute]) -> bool:
         return _is_number(types[0]) and is_integer(types[1])
 
@@ -305,19 +319,12 @@ def _rows() -> list[Monoid]:
             "welford",
             "mean, sum of squared deviations, count",
             3,
-            all_one_float,
+            _all_one_float,
             lambda t: (0.0, 0.0, 0.0),
             _combine_welford,
         ),
-        Monoid(
-            "online_softmax",
-            "maximum and sum of weights times exp(value − maximum)",
-            2,
-            all_one_float,
-            lambda t: (float("-inf"), 0.0),
-            _ONLINE_SOFTMAX.combine,
-            _ONLINE_SOFTMAX,
-        ),
+        _online("online_softmax", "maximum and sum of weights times exp(value − maximum)", 2),
+        _online("online_attention", "maximum, and sums of weights and of terms, each times exp(value − maximum)", 3),
     ]
 
 

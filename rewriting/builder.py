@@ -136,6 +136,10 @@ class Builder:
         """The number as a value of the type of `like`: a scalar constant, expanded."""
         return self.expand(self.const(value, element_of(like.type)), like.type)
 
+    def expand_like(self, value: SSAValue, like: SSAValue) -> SSAValue:
+        """`value` repeated to the shape of `like`; itself if it has that shape."""
+        return self.expand(value, with_element(like.type, element_of(value.type)))
+
     def cast(self, value: SSAValue, element: Attribute) -> SSAValue:
         """`value` with another element type; itself if it has that type."""
         if element_of(value.type) == element:

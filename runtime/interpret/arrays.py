@@ -102,6 +102,9 @@ class _Evaluator:
         element = cast(_Typed, like).type
         return cast(SSAValue, _Typed(element, constant(value, element)))
 
+    def expand_like(self, value: SSAValue, like: SSAValue) -> SSAValue:
+        return value  # as the operations on arrays do
+
     def bitcast(self, value: SSAValue, element: Attribute) -> SSAValue:
         typed = cast(_Typed, value)
         return cast(SSAValue, _Typed(element, bitcast_array(typed.array, typed.type, element)))

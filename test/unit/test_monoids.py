@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import cast
@@ -13,11 +13,14 @@ import z3
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i32
 from xdsl.ir import Attribute, SSAValue
 
-from uop.dialects.monoids import MONOIDS, Monoid, Number
+from uop.dialects.monoids import MONOIDS, ALUBuilder, Combine, Monoid, Number, Stages
 from uop.dialects.semantics import ALU
 from uop.runtime.interpret.arrays import Array, bitcast_array, constant, evaluate_alu
 
 INFINITY, NAN = float("inf"), float("nan")
+ONLINE = [("online_softmax", 2), ("online_attention", 3)]
+"""Monoids of a maximum and sums of exponentials, and how many values their elements have."""
+
 SPECIAL = (NAN, INFINITY, -INFINITY, 0.0, -0.0, 1.0, -1.5, 65504.0, -65504.0)
 
 
@@ -45,6 +48,9 @@ class Evaluator:
     def constant_like(self, value: Number, like: SSAValue) -> SSAValue:
         element = cast(Typed, like).type
         return cast(SSAValue, Typed(element, constant(value, element)))
+
+    def expand_like(self, value: SSAValue, like: SSAValue) -> SSAValue:
+        return value
 
     def bitcast(self, value: SSAValue, element: Attribute) -> SSAValue:
         typed = cast(Typed, value)
@@ -86,23 +92,29 @@ def test_places_in_two_stages_are_those_of_one(name: str, element: Attribute) ->
 
 
 @pytest.mark.parametrize("element", [f64, f32])
-def test_online_softmax_of_any_split_is_the_sum(element: Attribute) -> None:
-    monoid = MONOIDS["online_softmax"]
+@pytest.mark.parametrize(("name", "width"), ONLINE)
+def test_online_sums_of_any_split_are_the_sums(name: str, width: int, element: Attribute) -> None:
+    monoid = MONOIDS[name]
     x = columns(element, (NAN, INFINITY, -INFINITY, 0.0, -1.5, 87.0, -1e30, 3e38), 4)
-    values = cast(list[SSAValue], [x, Typed(element, np.ones_like(x.array))])
+    ones = np.ones_like(x.array)
+    terms = np.broadcast_to(np.array([[0.5], [-3.0], [2.0], [1.25]], ones.dtype), ones.shape)
+    weights = [ones, terms][: width - 1]
+    values = cast(list[SSAValue], [x, *(Typed(element, weight) for weight in weights)])
     with np.errstate(all="ignore"):
         wide = x.array.astype(np.float64)
         largest = np.max(wide, 0)
         # Of nothing but −∞ the reduction gives 0: what uses it says NaN there.
-        total = np.where(largest == -INFINITY, 0.0, np.exp(wide - largest).sum(0))
+        nothing = largest == -INFINITY
+        totals = [np.where(nothing, 0.0, (weight * np.exp(wide - largest)).sum(0)) for weight in weights]
     for reduced in (
         one_after_the_other(monoid, values),
         monoid.reduce(Evaluator(), values, one_after_the_other),
         monoid.combine(Evaluator(), *(one_after_the_other(monoid, half(values, first)) for first in (0, 2))),
     ):
-        (got_largest,), (got_total,) = arrays(reduced)
+        (got_largest,), *got_totals = arrays(reduced)
         np.testing.assert_array_equal(got_largest, largest)
-        np.testing.assert_allclose(got_total, total, 1e-6)
+        for (got_total,), total in zip(got_totals, totals, strict=True):
+            np.testing.assert_allclose(got_total, total, 1e-6, 1e-6)
 
 
 def half(values: Sequence[SSAValue], first: int) -> list[SSAValue]:
@@ -112,7 +124,7 @@ def half(values: Sequence[SSAValue], first: int) -> list[SSAValue]:
 @pytest.mark.parametrize("name", [name for name, monoid in MONOIDS.items() if monoid.stages is not None])
 def test_identities_stay_identities(name: str) -> None:
     monoid = MONOIDS[name]
-    types = [f32, f32] if name == "online_softmax" else [f32, i32]
+    types = [f32] * monoid.width if name in dict(ONLINE) else [f32, i32]
     identity = [
         cast(SSAValue, Typed(type, constant(number, type)[None]))
         for number, type in zip(monoid.identity(types), types, strict=True)
@@ -121,7 +133,7 @@ def test_identities_stay_identities(name: str) -> None:
     assert arrays(monoid.reduce(Evaluator(), identity, lambda _, values: values)) == arrays(identity)
 
 
-# In the reals: the certificate of the online softmax.
+# In the reals: the certificate of online softmax and online attention.
 
 
 class Reals:
@@ -150,6 +162,9 @@ class Reals:
     def constant_like(self, value: Number, like: SSAValue) -> SSAValue:
         return cast(SSAValue, z3.RealVal({-INFINITY: 0, 0.0: 1}[float(value)]))
 
+    def expand_like(self, value: SSAValue, like: SSAValue) -> SSAValue:
+        return value
+
     def bitcast(self, value: SSAValue, element: Attribute) -> SSAValue:
         raise NotImplementedError
 
@@ -164,13 +179,14 @@ def real_types(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("uop.dialects.monoids.exp_of_at_most_zero", exponential)
 
 
-def variables(*names: str) -> list[list[SSAValue]]:
-    """Elements (exp(maximum), sum); sums of −∞ are 0, as only identities have it."""
-    return [[cast(SSAValue, z3.Real(f"{name}_max")), cast(SSAValue, z3.Real(f"{name}_sum"))] for name in names]
+def variables(width: int, *names: str) -> list[list[SSAValue]]:
+    """Elements (exp(maximum), sums); sums of −∞ are 0, as only identities have it."""
+    values = ["max", *(f"sum{number}" for number in range(1, width))]
+    return [[cast(SSAValue, z3.Real(f"{name}_{value}")) for value in values] for name in names]
 
 
 def assumed(elements: Sequence[Sequence[SSAValue]]) -> list[z3.BoolRef]:
-    return [cast(z3.ArithRef, maximum) >= 0 for maximum, _ in elements]
+    return [cast(z3.ArithRef, maximum) >= 0 for maximum, *_ in elements]
 
 
 def prove(claims: Sequence[z3.BoolRef], assumptions: Sequence[z3.BoolRef]) -> z3.CheckSatResult:
@@ -185,45 +201,112 @@ def equal(x: Sequence[SSAValue], y: Sequence[SSAValue]) -> list[z3.BoolRef]:
     return [cast(z3.ArithRef, a) == cast(z3.ArithRef, b) for a, b in zip(x, y, strict=True)]
 
 
-@pytest.mark.usefixtures("real_types")
-def test_online_softmax_is_associative_and_commutative() -> None:
-    combine = MONOIDS["online_softmax"].combine
+def prove_associative(combine: Combine, width: int) -> z3.CheckSatResult:
     b = Reals()
-    x, y, z = variables("x", "y", "z")
-    left = combine(b, combine(b, x, y), z)
-    right = combine(b, x, combine(b, y, z))
-    assert prove(equal(left, right), assumed([x, y, z])) == z3.unsat
+    x, y, z = variables(width, "x", "y", "z")
+    return prove(equal(combine(b, combine(b, x, y), z), combine(b, x, combine(b, y, z))), assumed([x, y, z]))
+
+
+def prove_exponents(combine: Combine, width: int) -> z3.CheckSatResult:
+    """That none is above 0."""
+    b = Reals()
+    x, y = variables(width, "x", "y")
+    combine(b, x, y)
+    assert len(b.exponents) >= 2
+    return prove([exponent <= 1 for exponent in b.exponents], assumed([x, y]))
+
+
+def prove_sums(combine: Combine, width: int) -> z3.CheckSatResult:
+    """That sums times exp(maximum), the sums of terms times exp(value), add up."""
+    b = Reals()
+    x, y = cast(list[list[z3.ArithRef]], variables(width, "x", "y"))
+    top, *totals = cast(list[z3.ArithRef], combine(b, cast(list[SSAValue], x), cast(list[SSAValue], y)))
+    claims = [
+        top * total == x[0] * ours + y[0] * theirs for total, ours, theirs in zip(totals, x[1:], y[1:], strict=True)
+    ]
+    return prove(claims, [x[0] >= 0, y[0] >= 0])
+
+
+@pytest.mark.usefixtures("real_types")
+@pytest.mark.parametrize(("name", "width"), ONLINE)
+def test_online_sums_add_up(name: str, width: int) -> None:
+    assert prove_sums(MONOIDS[name].combine, width) == z3.unsat
+
+
+@pytest.mark.usefixtures("real_types")
+@pytest.mark.parametrize(("name", "width"), ONLINE)
+def test_online_sums_are_associative_and_commutative(name: str, width: int) -> None:
+    combine = MONOIDS[name].combine
+    assert prove_associative(combine, width) == z3.unsat
+    b = Reals()
+    x, y = variables(width, "x", "y")
     assert prove(equal(combine(b, x, y), combine(b, y, x)), assumed([x, y])) == z3.unsat
 
 
 @pytest.mark.usefixtures("real_types")
-def test_the_identity_of_online_softmax_is_neutral() -> None:
-    combine = MONOIDS["online_softmax"].combine
+@pytest.mark.parametrize(("name", "width"), ONLINE)
+def test_the_identity_of_online_sums_is_neutral(name: str, width: int) -> None:
+    combine = MONOIDS[name].combine
     b = Reals()
-    (x,) = variables("x")
-    identity = [cast(SSAValue, z3.RealVal(0)), cast(SSAValue, z3.RealVal(0))]
-    # −∞ with a sum of its own is no element: exp(−∞ − 0) is 0.
-    is_element = z3.Implies(cast(z3.ArithRef, x[0]) == 0, cast(z3.ArithRef, x[1]) == 0)
+    (x,) = variables(width, "x")
+    identity = [cast(SSAValue, z3.RealVal(0)) for _ in range(width)]
+    # −∞ with sums of its own is no element: exp(−∞ − 0) is 0.
+    maximum, *sums = cast(list[z3.ArithRef], x)
+    is_element = z3.Implies(maximum == 0, z3.And(*(total == 0 for total in sums)))
     for combined in (combine(b, x, identity), combine(b, identity, x)):
         assert prove(equal(combined, x), [*assumed([x]), is_element]) == z3.unsat
 
 
 @pytest.mark.usefixtures("real_types")
-def test_exponents_of_online_softmax_are_never_above_zero() -> None:
-    b = Reals()
-    x, y = variables("x", "y")
-    MONOIDS["online_softmax"].combine(b, x, y)
-    assert len(b.exponents) == 2
-    assert prove([exponent <= 1 for exponent in b.exponents], assumed([x, y])) == z3.unsat
+@pytest.mark.parametrize(("name", "width"), ONLINE)
+def test_exponents_of_online_sums_are_never_above_zero(name: str, width: int) -> None:
+    assert prove_exponents(MONOIDS[name].combine, width) == z3.unsat
 
 
-def test_the_proof_fails_for_a_wrong_rescaling() -> None:
-    b = Reals()
-    x, y, z = variables("x", "y", "z")
+# Rules that are broken on purpose: the proofs refuse them.
 
-    def combine(x: Sequence[SSAValue], y: Sequence[SSAValue]) -> list[SSAValue]:
-        """Only the first sum is rescaled."""
+
+def broken(adapt: Callable[[ALUBuilder, Sequence[SSAValue], SSAValue], list[SSAValue]]) -> Combine:
+    """The combination of a monoid that rescales like this."""
+    return Stages("max", "add", adapt).combine
+
+
+@pytest.mark.parametrize("width", [2, 3])
+def test_sums_that_are_not_rescaled_are_refused(width: int) -> None:
+    def combine(b: ALUBuilder, x: Sequence[SSAValue], y: Sequence[SSAValue]) -> list[SSAValue]:
+        """Only the first sums are rescaled."""
         top = b.alu("max", x[0], y[0])
-        return [top, b.alu("add", b.alu("mul", x[1], b.alu("sub", x[0], top)), y[1])]
+        return [
+            top,
+            *(
+                b.alu("add", b.alu("mul", ours, b.alu("sub", x[0], top)), theirs)
+                for ours, theirs in zip(x[1:], y[1:], strict=True)
+            ),
+        ]
 
-    assert prove(equal(combine(combine(x, y), z), combine(x, combine(y, z))), assumed([x, y, z])) == z3.sat
+    assert prove_associative(combine, width) == z3.sat
+
+
+@pytest.mark.usefixtures("real_types")
+def test_one_sum_that_is_not_rescaled_is_refused() -> None:
+    """It is a monoid, of exponents that are never above 0, but of another sum."""
+
+    def adapt(b: ALUBuilder, element: Sequence[SSAValue], maximum: SSAValue) -> list[SSAValue]:
+        stages = MONOIDS["online_attention"].stages
+        assert stages is not None
+        return [stages.adapt(b, element, maximum)[0], element[2]]
+
+    assert prove_associative(broken(adapt), 3) == z3.unsat
+    assert prove_sums(broken(adapt), 3) == z3.sat
+
+
+@pytest.mark.usefixtures("real_types")
+@pytest.mark.parametrize("width", [2, 3])
+def test_exponents_of_the_other_sign_are_refused(width: int) -> None:
+    def adapt(b: ALUBuilder, element: Sequence[SSAValue], maximum: SSAValue) -> list[SSAValue]:
+        own, *totals = element
+        factor = b.alu("exp", b.alu("sub", maximum, own))
+        return [b.alu("mul", total, factor) for total in totals]
+
+    assert prove_exponents(broken(adapt), width) == z3.sat
+    assert prove_sums(broken(adapt), width) == z3.sat
