@@ -8,6 +8,7 @@ from typing import Any
 
 from cpu_cases import CASES
 from cpu_programs import MODELS
+from model_layers import PROGRAMS
 
 OURS, EAGER, INDUCTOR, TINYGRAD = CONTENDERS = ("uop", "eager", "inductor", "tinygrad")
 
@@ -91,7 +92,7 @@ def compile_rows(results: Mapping[str, Record]) -> Iterator[Sequence[str]]:
 
 def verdict(results: Mapping[str, Record]) -> Iterator[str]:
     """Sentences: means, and what is slower than the better of eager and Inductor, or wrong."""
-    for what, names in (("cases", CASES), ("models", MODELS)):
+    for what, names in (("cases", CASES), ("models", MODELS), ("layers", PROGRAMS)):
         ratios = {name: ratio for name in names if (ratio := faster(results.get(name, {}))) is not None}
         if not ratios:
             continue
@@ -143,14 +144,14 @@ def document(data: Mapping[str, Any]) -> str:
         "",
         "## Microseconds",
         "",
-        *_markdown(TIME_TITLES, time_rows(results)),
+        *markdown(TIME_TITLES, time_rows(results)),
         "",
         "GFLOP/s count operations on floats in the kernels, exp as one; GB/s the inputs and results, each once, which",
         "caches may hold. Errors are the greatest against float64, relative to the greatest element.",
         "",
         "## Seconds to compile, and memory",
         "",
-        *_markdown(COMPILE_TITLES, compile_rows(results)),
+        *markdown(COMPILE_TITLES, compile_rows(results)),
         "",
         "`first` is in a new process without caches: for uop passes and C compiler, behind `torch.export` (`export`);",
         "for Inductor its whole first call without what the second takes. `warm` is in a process that has compiled",
@@ -162,7 +163,8 @@ def document(data: Mapping[str, Any]) -> str:
     return "\n".join(parts)
 
 
-def _markdown(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+def markdown(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """A table."""
     return [f"| {' | '.join(row)} |" for row in (titles, ["---"] * len(titles), *rows)]
 
 

@@ -47,22 +47,25 @@ def simulate_ours(case: Case, inputs: Sequence[torch.Tensor]) -> ProgramRun:
 def run_ours(case: Case, inputs: Sequence[torch.Tensor], expected: Array | None = None) -> Measured:
     """Our kernels of a case. expected: what the result is compared with."""
     run = simulate_ours(case, inputs)
-    measured = measure(
-        [
-            Kernel(
-                launch.compiled.name,
-                launch.compiled.kernel.threads,
-                launch.counters,
-                sum(byte_count(argument.type) for argument in launch.compiled.kernel.body.block.args),
-                {arch: _resources(launch.compiled, arch) for arch in ARCHS},
-            )
-            for launch in run.kernels
-            if not launch.compiled.is_empty
-        ]
-    )
+    measured = measure(launched(run))
     if expected is not None:
         check_result(case, run.outputs[0], expected, measured, "uop")
     return measured
+
+
+def launched(run: ProgramRun) -> list[Kernel]:
+    """The launches of a program that did something, each compiled for all architectures."""
+    return [
+        Kernel(
+            launch.compiled.name,
+            launch.compiled.kernel.threads,
+            launch.counters,
+            sum(byte_count(argument.type) for argument in launch.compiled.kernel.body.block.args),
+            {arch: _resources(launch.compiled, arch) for arch in ARCHS},
+        )
+        for launch in run.kernels
+        if not launch.compiled.is_empty
+    ]
 
 
 def _resources(compiled: CompiledKernel, arch: str) -> Any:

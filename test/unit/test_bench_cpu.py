@@ -14,7 +14,7 @@ from xdsl.dialects.func import Func
 from xdsl.parser import Parser
 
 from uop.frontends.capture import capture_expression
-from uop.frontends.captured import Call
+from uop.frontends.captured import Call, Captured
 from uop.tools.benching import comparing, contenders, limits
 from uop.tools.benching.limits import Limits
 from uop.tools.benching.times import Times, alternate
@@ -69,8 +69,8 @@ def test_the_script(
         captured = module("cpu_programs").program(name)
         return measure.times(captured, 2, chosen) if step == "times" else measure.one(captured, step)
 
-    monkeypatch.setattr(module("cpu").Steps, "run", run)
-    monkeypatch.setattr(module("cpu"), "raise_priority", lambda: False)
+    monkeypatch.setattr(module("cpu_steps").Steps, "run", run)
+    monkeypatch.setattr(module("cpu_steps"), "raise_priority", lambda: False)
     monkeypatch.setattr(sys, "argv", ["cpu.py", *ARGUMENTS, str(file)])
     assert module("cpu").main() == 0
     check_script(capsys.readouterr().out, file)
@@ -85,6 +85,22 @@ def test_the_script_in_its_processes(tmp_path: Path) -> None:
     check_script(done.stdout, file)
     found = json.loads(file.read_text())["results"]["relu_mm"]
     assert found["cached"]["compile"] < found["uop"]["compile"]
+
+
+def test_a_layer(module: Modules, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A narrow decoder layer: what it computes on the CPU, and its kernels for a GPU."""
+    pytest.importorskip("transformers")
+    layers, kernels = module("model_layers"), module("model_kernels")
+    monkeypatch.setitem(layers.LAYERS, "narrow", layers.Layer("Llama", 64, 96, 4, 2))
+    call = layers.make_layer("narrow/decode-1")
+    captured = Captured(call, lambda: call, "narrow")
+    found = module("cpu_measure").times(captured, 1, ["eager", "uop"])
+    assert found["uop"]["right"]
+    assert [row["shape"] for row in found["uop"]["outputs"]] == [(1, 1, 64), (1, 2, 2, 16), (1, 2, 2, 16)]
+    counted = kernels.count_kernels("narrow/decode-1")
+    *rows, total = kernels.kernel_rows(counted)
+    assert len(rows) == len(counted) > 4 and total[0] == f"all {len(rows)}"
+    assert all(kernel["counters"]["instructions"] > 0 and not kernel["counters"]["spills"] for kernel in counted)
 
 
 def test_the_page(module: Modules) -> None:
