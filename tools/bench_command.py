@@ -33,7 +33,8 @@ def bench_command(captured: Captured, options: argparse.Namespace) -> int:
     chosen = contenders(device, with_inductor=not options.no_inductor)
     work = measured_work(captured, device)
     entries = compare_contenders(captured, chosen, device, rounds=options.rounds)
-    limit = limits(device, threads)
+    seconds = [1e-6 * entry.times.median for entry in entries.values() if entry.times is not None]
+    limit = limits(device, threads, reached=work.flops / min(seconds) if seconds else 0.0)
     machine = _machine(device, threads)
     if options.json:
         data = {
@@ -45,7 +46,7 @@ def bench_command(captured: Captured, options: argparse.Namespace) -> int:
         }
         Path(options.json).write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n")
     if options.plot:
-        write_plot(Path(options.plot), entries, work, limit, f"{captured.source_name} on {machine}")
+        write_plot(Path(options.plot), entries, work, limit, f"{options.code or captured.source_name}\n{machine}")
     console().print(bench_table(entries, work, limit, machine))
     for name, entry in entries.items():
         if entry.error:

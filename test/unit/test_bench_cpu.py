@@ -219,6 +219,15 @@ def test_limits_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
     assert limits.limits("cpu", 1) == measured
 
 
+def test_a_machine_that_a_program_outruns_is_measured_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("UOP_CACHE_DIR", str(tmp_path))
+    rates = iter([Limits(3.0, 100.0, ""), Limits(2.0, 200.0, "")])
+    monkeypatch.setattr(limits, "measure_limits", lambda device, threads: next(rates))
+    assert limits.limits("cpu", 1).flops == 100.0
+    assert limits.limits("cpu", 1, reached=99.0).flops == 100.0
+    assert limits.limits("cpu", 1, reached=101.0) == limits.limits("cpu", 1) == Limits(3.0, 200.0, "")
+
+
 def test_operations_in_nested_loops_count_as_often_as_they_run() -> None:
     text = """
     uop.kernel @f_0(%out: memref<3xf32>, %x: memref<3x5xf32>) {

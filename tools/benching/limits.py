@@ -50,18 +50,23 @@ class Limits:
         return "memory" if work.bytes / self.bytes >= work.flops / self.flops else "arithmetic"
 
 
-def limits(device: str, threads: int) -> Limits:
-    """The machine's, from the cache where it has been measured before. threads: of the CPU
+def limits(device: str, threads: int, reached: float = 0.0) -> Limits:
+    """The machine's, from the cache where it has been measured before.
 
+    threads: of the CPU. reached: operations on floats in a second that a program was seen to do. A machine that was
+    measured with less did something else meanwhile: it is measured again, and the better of both kept.
     Raises `CompilerNotFoundError` where a CPU is to be measured and there is no C compiler.
     """
     cache = default_cache()
     machine = torch.cuda.get_device_name() if device == "cuda" else f"{host().identity} {threads} threads"
     key = Key({"kind": "limits", "name": device, "machine": machine, "torch": version("torch")})
     found = None if cache is None else cache.get(key)
-    if found is not None:
-        return Limits(**json.loads(found["limits.json"]))
+    before = None if found is None else Limits(**json.loads(found["limits.json"]))
+    if before is not None and before.flops >= reached:
+        return before
     measured = measure_limits(device, threads)
+    if before is not None:
+        measured = Limits(max(before.bytes, measured.bytes), max(before.flops, measured.flops), measured.source)
     if cache is not None:
         cache.put(key, {"limits.json": json.dumps(asdict(measured)).encode()})
     return measured
