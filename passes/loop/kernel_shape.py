@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
-from ...dialects.loop import ForOp, ReduceOp, ScanOp
+from ...dialects.loop import ForOp, ReduceOp, ScanOp, YieldOp
 from ...dialects.types import byte_width, element_of
 from ...dialects.uop import AddOp, KernelOp, LoadOp, MulOp, StoreOp, SubOp, constant_value
 
@@ -52,6 +52,7 @@ class KernelShape:
     extents: axis → extent, in the order of the text, outermost first.
     parallel: axes of the outputs. reduced: axes that a reduction goes over; an axis may be both (softmax).
     scanned: axes that a scan goes over; they are parallel, too.
+    depends: value → the axes that it varies with, if any.
     """
 
     kernel: KernelOp
@@ -61,6 +62,11 @@ class KernelShape:
     scanned: list[str] = field(default_factory=list[str])
     loads: list[Access] = field(default_factory=list[Access])
     stores: list[Access] = field(default_factory=list[Access])
+    depends: dict[SSAValue, frozenset[str]] = field(default_factory=dict[SSAValue, frozenset[str]], repr=False)
+
+    def varies(self, value: SSAValue) -> frozenset[str]:
+        """The axes that a value of the kernel varies with: the result of a reduction with none that it goes over."""
+        return self.depends.get(value, frozenset())
 
     @property
     def rows(self) -> list[str]:
@@ -85,7 +91,7 @@ def shape_of_kernel(kernel: KernelOp) -> KernelShape:
     shape = KernelShape(kernel)
     axis_of: dict[SSAValue, str] = {}
     forms: dict[SSAValue, dict[str, int] | None] = {}
-    depends: dict[SSAValue, frozenset[str]] = {}
+    depends = shape.depends
 
     for op in kernel.body.walk():
         if isinstance(op, ForOp | ReduceOp):
@@ -104,7 +110,10 @@ def shape_of_kernel(kernel: KernelOp) -> KernelShape:
             access = Access(op, op.buffer.name_hint or "", indices, index_axes, used)
             (shape.loads if isinstance(op, LoadOp) else shape.stores).append(access)
             if isinstance(op, LoadOp):
-                depends[op.result] = used
+                depends[op.result] = used.union(*(_axes(operand, depends) for operand in op.operands))
+        elif isinstance(op, YieldOp) and isinstance(reduction := op.parent_op(), ReduceOp):
+            for result, element in zip(reduction.results, op.operands, strict=True):
+                depends[result] = _axes(element, depends) - {reduction.axis.axis.data}
         elif op.results:
             if isinstance(op, ScanOp) and (name := op.loop.axis.axis.data) not in shape.scanned:
                 shape.scanned.append(name)
