@@ -19,23 +19,14 @@ from ..runtime.artifact.loaded import LoadedProgram, load
 from ..runtime.artifact.plan import PlanError, Value
 from ..runtime.artifact.safetensors import Tensor, read_tensors, write_tensors
 from ..runtime.artifact.signature import flatten
-from ..runtime.cuda.errors import GpuError
-from ..runtime.native.compiler import CCompileError, CompilerNotFoundError
-from ..runtime.nvrtc import CompileError, NvrtcNotFoundError
-from ..runtime.simulator import SimulationError, UnsupportedPtxError
+from .device_errors import DEVICE_ERRORS
 
 ERRORS = (
     ArtifactError,
     DeviceError,
     InputError,
     PlanError,
-    CompileError,
-    GpuError,
-    NvrtcNotFoundError,
-    CCompileError,
-    CompilerNotFoundError,
-    SimulationError,
-    UnsupportedPtxError,
+    *DEVICE_ERRORS,
     OSError,
 )
 

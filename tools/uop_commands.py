@@ -13,18 +13,18 @@ from ..frontends.capture import capture_expression, capture_file
 from ..frontends.captured import Captured
 from ..frontends.errors import FrontendError
 from ..rewriting.diagnostics import PassError, collect_remarks
-from ..runtime.cuda.errors import GpuError
 from ..runtime.cuda.program import CudaProgram
 from ..runtime.devices import DEVICES
 from ..runtime.native.compiler import CCompileError, CompilerNotFoundError
 from ..runtime.nvrtc import CompileError, NvrtcNotFoundError
 from ..runtime.profile import profile_launch
-from ..runtime.simulator import SimulationError, UnsupportedPtxError
+from ..runtime.simulator import SimulationError
 from ..runtime.tensors import to_interpreted
 from .artifacts import write_artifact
 from .choose_device import Chosen, choose_device
 from .compilation import CUDA, FILE_NAMES, C, CompilerCrash, compile_stages, stage_text
 from .console import console
+from .device_errors import DEVICE_ERRORS
 from .diagnostics import Diagnostic, DiagnosticError, describe
 from .execution import run_captured, run_on_device
 from .faults.interpret_each import InterpretEach, InterpretOptions, WrongResultError
@@ -43,13 +43,7 @@ ERRORS = (
     PipelineError,
     CompilerCrash,
     DiagnosticError,
-    CompileError,
-    GpuError,
-    NvrtcNotFoundError,
-    CCompileError,
-    CompilerNotFoundError,
-    SimulationError,
-    UnsupportedPtxError,
+    *DEVICE_ERRORS,
     OSError,
 )
 """What a user is told in words."""

@@ -174,9 +174,7 @@ def for_(program: Program) -> None:
 
 def if_(program: Program) -> None:
     op = IfOp.of(program.value(i1), otherwise=program.draw(st.booleans()))
-    for region in op.regions:
-        for block in region.blocks:
-            program.nested(block).fill(OPS, 3)
+    program.fill_regions(op, OPS, 3)
     program.add(op)
 
 

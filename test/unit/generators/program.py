@@ -119,6 +119,12 @@ class Program:
         for _ in range(self.draw(st.integers(0, most))):
             self.draw(st.sampled_from(makers))(self)
 
+    def fill_regions(self, op: Operation, makers: Sequence[Maker], most: int) -> None:
+        """Append up to so many to each block of an op whose regions see what is in scope."""
+        for region in op.regions:
+            for block in region.blocks:
+                self.nested(block).fill(makers, most)
+
 
 Maker = Callable[[Program], None]
 """Appends one op, and what it needs, to a program."""
