@@ -3,10 +3,12 @@
 import re
 
 from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation
 from xdsl.traits import NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from ..dialects.symbols import Signature
 from .dominance import verify_dominance
 
 
@@ -34,6 +36,8 @@ def _verify_op(op: Operation) -> None:
     # xDSL's own message is followed by a print of the whole module, and does not tell which operation failed.
     try:
         op.verify(verify_nested_ops=False)
+        if isinstance(op, FuncOp):
+            Signature.of(op)
     except VerifyException as error:
         raise InvalidOperation(_redefinition(op, str(error)) or op, str(error)) from error
     except ValueError as error:  # an operand that was erased

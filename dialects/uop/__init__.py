@@ -4,6 +4,7 @@ from xdsl.ir import Dialect
 
 from ..axes import AxisAttr
 from ..monoids import MonoidAttr
+from ..symbols import ExtentAttr, ExtentsAttr, SymbolAttr
 from .alu import (
     ALU_OPS,
     AddOp,
@@ -66,7 +67,7 @@ UOp = Dialect(
         ReduceOp,
         ScanOp,
     ],
-    [AxisAttr, MonoidAttr],
+    [AxisAttr, MonoidAttr, SymbolAttr, ExtentAttr, ExtentsAttr],
 )
 
 __all__ = [
