@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Protocol
 
 from xdsl.dialects.builtin import IntegerAttr
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from ..dialects import cpu_kernel
 from ..dialects.layouts import span_of
 from ..dialects.syntax import integer_values
 from ..dialects.types import element_count, element_of, shape_of, type_name
 from ..dialects.uop import AluOp, BitcastOp, CastOp, ConstOp
-from ..rewriting.diagnostics import PassError
 from . import c_math, c_memory, c_threads, c_types
 from .c_declarations import CNames, buffer_type, function_head
 from .c_literals import literal
-from .writer import CodeLine, Names, Writer, identifier
+from .writer import BodyPrinter, CodeLine, Names, identifier
 
 _MACROS = {
     "PRAGMA": "#define PRAGMA(text) _Pragma(#text)",
@@ -65,8 +63,10 @@ class _Access(Protocol):
     ) -> c_memory.Function: ...
 
 
-class KernelPrinter(Writer):
+class KernelPrinter(BodyPrinter):
     """Prints one kernel; collects the types and functions that it needs."""
+
+    language, level = "C", "cpu_kernel"
 
     def __init__(self, kernel: cpu_kernel.KernelOp, names: Names, text: Text):
         super().__init__(CNames())
@@ -115,21 +115,6 @@ class KernelPrinter(Writer):
 
     # Text.
 
-    def block(self, block: Block) -> None:
-        for op in block.ops:
-            print_op = _PRINTERS.get(type(op))
-            if print_op is None:
-                if isinstance(op, AluOp):
-                    self.alu(op)
-                    continue
-                raise PassError(f"{op.name} has no C text", op, "lower it to cpu_kernel or uop ALU ops first")
-            print_op(self, op)
-
-    def nested(self, block: Block) -> None:
-        self.depth += 1
-        self.block(block)
-        self.depth -= 1
-
     def element(self, type: Attribute) -> str:
         """The name of an element type: that of an integer for an `index` in a vector."""
         name = type_name(element_of(type))
@@ -159,11 +144,6 @@ class KernelPrinter(Writer):
         self.text.uses.update(spelling.uses)
         self.text.vectors.update(spelling.vectors)
         return spelling.text
-
-    def define(self, op: Operation, text: str) -> None:
-        """`const T name = text;` for the result of `op`."""
-        result = op.results[0]
-        self.line(f"const {self.type(result.type)} {self.names.define(result)} = {text};", op)
 
     # Arithmetic.
 
@@ -345,16 +325,8 @@ class KernelPrinter(Writer):
         for target, value in pairs:
             self.line(f"{self.names[target]} = {sources.get(value, self.names[value])};", op)
 
-    def branch(self, op: cpu_kernel.IfOp) -> None:
-        self.line(f"if ({self.names[op.condition]}) {{", op)
-        self.nested(op.then.block)
-        if op.otherwise.blocks:
-            self.line("} else {")
-            self.nested(op.otherwise.block)
-        self.line("}")
 
-
-_PRINTERS: dict[type[Operation], Callable[[KernelPrinter, Operation], None]] = {
+KernelPrinter.printers = {
     ConstOp: KernelPrinter.const,
     CastOp: KernelPrinter.cast,
     BitcastOp: KernelPrinter.bitcast,
@@ -369,5 +341,4 @@ _PRINTERS: dict[type[Operation], Callable[[KernelPrinter, Operation], None]] = {
     cpu_kernel.ForOp: KernelPrinter.loop,
     cpu_kernel.YieldOp: KernelPrinter.end_of_step,
     cpu_kernel.IfOp: KernelPrinter.branch,
-}  # pyright: ignore[reportAssignmentType]
-"""Op class → method: each takes just its class, which the dictionary's type cannot say."""
+}

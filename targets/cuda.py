@@ -4,14 +4,14 @@ stands."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import IO
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import FloatAttr, MemRefType, ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.target import Target
 
 from ..dialects import gpu_kernel, semantics
@@ -20,7 +20,7 @@ from ..dialects.types import byte_width, element_of, shape_of, type_name
 from ..dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, KernelOp, LaunchOp, constant_value
 from ..rewriting.diagnostics import PassError
 from . import cuda_prelude
-from .writer import CodeLine, Names, Writer, commented, finite_literal, float_bits, identifier
+from .writer import BodyPrinter, CodeLine, Names, commented, finite_literal, float_bits, identifier
 
 C_KEYWORDS = frozenset(
     (
@@ -164,8 +164,10 @@ def kernel_name(kernel: gpu_kernel.KernelOp) -> str:
     return f"{name}_" if name in RESERVED else name
 
 
-class _KernelPrinter(Writer):
+class _KernelPrinter(BodyPrinter):
     """Prints one kernel; collects the headers and functions that it needs."""
+
+    language, level = "CUDA", "gpu_kernel"
 
     def __init__(self, kernel: gpu_kernel.KernelOp):
         super().__init__(Names(RESERVED))
@@ -202,21 +204,6 @@ class _KernelPrinter(Writer):
 
     # Text.
 
-    def block(self, block: Block) -> None:
-        for op in block.ops:
-            print_op = _PRINTERS.get(type(op))
-            if print_op is None:
-                if isinstance(op, AluOp):
-                    self.alu(op)
-                    continue
-                raise PassError(f"{op.name} has no CUDA text", op, "lower it to gpu_kernel or uop ALU ops first")
-            print_op(self, op)
-
-    def nested(self, block: Block) -> None:
-        self.depth += 1
-        self.block(block)
-        self.depth -= 1
-
     def type(self, type: Attribute) -> str:
         """C type of a scalar, or of a vector as it is moved: a machine word or a vector of words."""
         shape = shape_of(type)
@@ -240,11 +227,6 @@ class _KernelPrinter(Writer):
         if c_type[-1].isdigit():
             return f"make_{c_type}({', '.join(['0'] * int(c_type[-1]))})"
         return "0"
-
-    def define(self, op: Operation, text: str) -> None:
-        """`const T name = text;` for the result of `op`."""
-        result = op.results[0]
-        self.line(f"const {self.type(result.type)} {self.names.define(result)} = {text};", op)
 
     def access(self, buffer: SSAValue, indices: Iterable[SSAValue]) -> str:
         return self.names[buffer] + "".join(f"[{self.names[i]}]" for i in indices)
@@ -394,16 +376,8 @@ class _KernelPrinter(Writer):
         self.nested(op.body.block)
         self.line("}")
 
-    def branch(self, op: gpu_kernel.IfOp) -> None:
-        self.line(f"if ({self.names[op.condition]}) {{", op)
-        self.nested(op.then.block)
-        if op.otherwise.blocks:
-            self.line("} else {")
-            self.nested(op.otherwise.block)
-        self.line("}")
 
-
-_PRINTERS: dict[type[Operation], Callable[[_KernelPrinter, Operation], None]] = {
+_KernelPrinter.printers = {
     ConstOp: _KernelPrinter.const,
     CastOp: _KernelPrinter.cast,
     BitcastOp: _KernelPrinter.bitcast,
@@ -426,5 +400,4 @@ _PRINTERS: dict[type[Operation], Callable[[_KernelPrinter, Operation], None]] = 
     gpu_kernel.WarpBarrierOp: _KernelPrinter.warp_barrier,
     gpu_kernel.ForOp: _KernelPrinter.loop,
     gpu_kernel.IfOp: _KernelPrinter.branch,
-}  # pyright: ignore[reportAssignmentType]
-"""Op class → method: each takes just its class, which the dictionary's type cannot say."""
+}

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterable, Iterator, Set
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import LocationAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from ..dialects.branch import Branch
+from ..dialects.uop import AluOp
+from ..rewriting.diagnostics import PassError
 from ..rewriting.locations import source_lines
 
 COMMENT_COLUMN = 64
@@ -56,6 +61,56 @@ class Writer:
         """A name or literal as an operand of an expression."""
         text = self.names[value]
         return f"({text})" if text.startswith("-") else text
+
+
+class BodyPrinter(Writer, ABC):
+    """Prints the operations of a kernel, each by the method that `printers` has for its class.
+
+    language: what the text is. level: the dialect that it is of.
+    """
+
+    language: ClassVar[str]
+    level: ClassVar[str]
+    printers: ClassVar[Mapping[type[Operation], Callable[[Any, Any], None]]]
+    """Op class → method: each takes just its class, which the dictionary's type cannot say."""
+
+    @abstractmethod
+    def type(self, type: Attribute) -> str:
+        """What a type is called."""
+
+    @abstractmethod
+    def alu(self, op: AluOp) -> None: ...
+
+    def block(self, block: Block) -> None:
+        """Print all of it. Raises `PassError` for an operation of another level."""
+        for op in block.ops:
+            print_op = self.printers.get(op.__class__)
+            if print_op is not None:
+                print_op(self, op)
+            elif isinstance(op, AluOp):
+                self.alu(op)
+            else:
+                raise PassError(
+                    f"{op.name} has no {self.language} text", op, f"lower it to {self.level} or uop ALU ops first"
+                )
+
+    def nested(self, block: Block) -> None:
+        self.depth += 1
+        self.block(block)
+        self.depth -= 1
+
+    def define(self, op: Operation, text: str) -> None:
+        """`const T name = text;` for the result of `op`."""
+        result = op.results[0]
+        self.line(f"const {self.type(result.type)} {self.names.define(result)} = {text};", op)
+
+    def branch(self, op: Branch) -> None:
+        self.line(f"if ({self.names[op.condition]}) {{", op)
+        self.nested(op.then.block)
+        if op.otherwise.blocks:
+            self.line("} else {")
+            self.nested(op.otherwise.block)
+        self.line("}")
 
 
 class Names:
