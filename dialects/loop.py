@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from xdsl.dialects.builtin import ArrayAttr
 from xdsl.ir import Attribute, Block, BlockArgument, Dialect, Region, SSAValue
 from xdsl.irdl import (
+    AttrSizedOperandSegments,
     IRDLOperation,
     irdl_op_definition,
     prop_def,
@@ -21,6 +22,7 @@ from xdsl.traits import HasParent, IsTerminator, NoTerminator, RecursiveMemoryEf
 from xdsl.utils.exceptions import VerifyException
 
 from .axes import AxisAttr, AxisKind
+from .limits import UNLIMITED, Limited, Limits, parse_limits, print_limits
 from .monoids import MonoidAttr, Number
 from .syntax import (
     parse_attributes,
@@ -31,6 +33,7 @@ from .syntax import (
     print_operands,
     print_types,
     print_untyped_argument,
+    segment_sizes,
 )
 from .types import element_of, index
 from .uop.ranges import ScanOver
@@ -38,8 +41,9 @@ from .uop.reduction import verify_monoid_operands
 
 
 @irdl_op_definition
-class ForOp(IRDLOperation):
-    """One loop: `loop.for %i (i = 16 parallel) { … }`.
+class ForOp(Limited):
+    """One loop: `loop.for %i (i = 16 parallel) { … }`, or over some of its steps: `loop.for %i (i = 16 parallel) from
+    %lo to %hi { … }`.
 
     With state (tile form): `loop.for %k (k = 8 loop) carry (%acc = add : vector<2x2xf32>) { … loop.yield %new : …
     }`. Each group
@@ -58,6 +62,7 @@ class ForOp(IRDLOperation):
     states = var_result_def()
     body = region_def("single_block")
 
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(NoTerminator(), RecursiveMemoryEffect())
 
     @staticmethod
@@ -66,13 +71,33 @@ class ForOp(IRDLOperation):
         monoids: Sequence[str] = (),
         state_types: Sequence[Attribute] = (),
         inits: Sequence[SSAValue] = (),
+        limits: Limits = UNLIMITED,
     ) -> ForOp:
         """The loop with an empty body, whose block takes the index and then the state."""
+        body = Region(Block(arg_types=(index, *state_types)))
+        return ForOp.around(body, axis, [MonoidAttr(name) for name in monoids], state_types, inits, limits)
+
+    @staticmethod
+    def around(
+        body: Region,
+        axis: AxisAttr,
+        monoids: Sequence[MonoidAttr],
+        state_types: Sequence[Attribute],
+        inits: Sequence[SSAValue],
+        limits: Limits,
+        attributes: Mapping[str, Attribute] | None = None,
+    ) -> ForOp:
+        """The loop with this body, whose block takes the index and then the state."""
         return ForOp.create(
-            operands=inits,
+            operands=(*inits, *limits.values),
             result_types=state_types,
-            properties={"axis": axis, "monoids": ArrayAttr([MonoidAttr(name) for name in monoids])},
-            regions=[Region(Block(arg_types=(index, *state_types)))],
+            properties={
+                "axis": axis,
+                "monoids": ArrayAttr(monoids),
+                "operandSegmentSizes": segment_sizes(len(inits), *limits.sizes),
+            },
+            attributes=attributes or {},
+            regions=[body],
         )
 
     @property
@@ -121,7 +146,7 @@ class ForOp(IRDLOperation):
 
     @classmethod
     def parse(cls, parser: Parser) -> ForOp:
-        iv, axis = _parse_header(parser)
+        iv, axis, limits = _parse_header(parser)
         names: list[Callable[[Attribute], Parser.Argument]] = []
         monoids: list[MonoidAttr] = []
         inits: list[UnresolvedOperand] = []
@@ -150,16 +175,11 @@ class ForOp(IRDLOperation):
         attributes = parse_attributes(parser, keyword=True)
         arguments = [iv(index), *(name(type) for name, type in zip(names, types, strict=True))]
         region = parser.parse_region(arguments)
-        return cls.create(
-            operands=parser.resolve_operands(inits, types, position) if inits else (),
-            result_types=types,
-            properties={"axis": axis, "monoids": ArrayAttr(monoids)},
-            attributes=attributes,
-            regions=[region],
-        )
+        values = parser.resolve_operands(inits, types, position) if inits else ()
+        return cls.around(region, axis, monoids, types, values, limits, attributes)
 
     def print(self, printer: Printer) -> None:
-        _print_header(printer, self.index, self.axis)
+        _print_header(printer, self)
         if self.results:
             printer.print_string(" carry ")
             place = 0
@@ -181,9 +201,9 @@ class ForOp(IRDLOperation):
 
 
 @irdl_op_definition
-class ReduceOp(IRDLOperation):
+class ReduceOp(Limited):
     """`%s = loop.reduce %k (k = 64) add : f32 { … loop.yield %element : f32 }`: combine the elements that the body
-    yields.
+    yields; with limits, `loop.reduce %k (k = 64) from %lo to %hi add : f32 { … }`, those of some steps.
 
     In any order: elements may be masked, vectorised, or spread over threads. An empty axis gives the identity.
     """
@@ -196,13 +216,19 @@ class ReduceOp(IRDLOperation):
     body = region_def("single_block")
 
     traits = traits_def(RecursiveMemoryEffect())
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     @staticmethod
-    def of(axis: AxisAttr, monoid: str, types: Sequence[Attribute]) -> ReduceOp:
+    def of(axis: AxisAttr, monoid: str, types: Sequence[Attribute], limits: Limits = UNLIMITED) -> ReduceOp:
         """The reduction with an empty body, whose block takes the index."""
         return ReduceOp.create(
             result_types=types,
-            properties={"axis": axis, "monoid": MonoidAttr(monoid)},
+            operands=limits.values,
+            properties={
+                "axis": axis,
+                "monoid": MonoidAttr(monoid),
+                "operandSegmentSizes": segment_sizes(*limits.sizes),
+            },
             regions=[Region(Block(arg_types=(index,)))],
         )
 
@@ -230,18 +256,22 @@ class ReduceOp(IRDLOperation):
 
     @classmethod
     def parse(cls, parser: Parser) -> ReduceOp:
-        iv, axis = _parse_header(parser)
+        iv, axis, limits = _parse_header(parser)
         monoid = MonoidAttr.parse_keyword(parser)
         parser.parse_punctuation(":")
         types = parse_types(parser)
         attributes = parse_attributes(parser, keyword=True)
         region = parser.parse_region([iv(index)])
         return cls.create(
-            result_types=types, properties={"axis": axis, "monoid": monoid}, attributes=attributes, regions=[region]
+            operands=limits.values,
+            result_types=types,
+            properties={"axis": axis, "monoid": monoid, "operandSegmentSizes": segment_sizes(*limits.sizes)},
+            attributes=attributes,
+            regions=[region],
         )
 
     def print(self, printer: Printer) -> None:
-        _print_header(printer, self.index, self.axis)
+        _print_header(printer, self)
         printer.print_string(f" {self.monoid.data} : ")
         print_types(printer, [result.type for result in self.results])
         print_attributes(printer, self, keyword=True)
@@ -249,21 +279,22 @@ class ReduceOp(IRDLOperation):
         printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
 
 
-def _parse_header(parser: Parser) -> tuple[Callable[[Attribute], Parser.Argument], AxisAttr]:
-    """`%i (i = 16 parallel)`"""
+def _parse_header(parser: Parser) -> tuple[Callable[[Attribute], Parser.Argument], AxisAttr, Limits]:
+    """`%i (i = 16 parallel) from %lo to %hi`"""
     iv = parse_untyped_argument(parser)
     with parser.in_parens():
         axis = AxisAttr.parse_body(parser)
-    return iv, axis
+    return iv, axis, parse_limits(parser)
 
 
-def _print_header(printer: Printer, iv: BlockArgument, axis: AxisAttr) -> None:
+def _print_header(printer: Printer, op: ForOp | ReduceOp) -> None:
     printer.print_string(" ")
-    print_untyped_argument(printer, iv)
+    print_untyped_argument(printer, op.index)
     printer.print_string(" (")
-    axis.print_body(printer)
+    op.axis.print_body(printer)
     printer.print_string(")")
 
+    print_limits(printer, op.limits)
 
 @irdl_op_definition
 class YieldOp(IRDLOperation):

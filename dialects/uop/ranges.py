@@ -25,6 +25,7 @@ from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ..axes import AxisAttr
+from ..limits import UNLIMITED, Limited, Limits, parse_limits, print_limits
 from ..monoids import MonoidAttr
 from ..syntax import (
     parse_access,
@@ -44,10 +45,12 @@ from .reduction import verify_monoid_operands
 
 
 @irdl_op_definition
-class RangeOp(IRDLOperation):
+class RangeOp(Limited):
     """`%i = uop.range i = 16`: an index that takes the values 0 … extent − 1; it has a name and an extent, no kind.
 
-    What uses it says what it is: a reduction binds it, a store leaves it parallel. Two ranges are never merged.
+    What uses it says what it is: a reduction binds it, a store leaves it parallel. Two ranges are never merged; two of
+    one name walk the same logical axis.
+    With limits, `%k = uop.range k = 4096 from %lo to %hi`, only the positions in [lo, hi) have to be computed.
     """
 
     name = "uop.range"
@@ -55,9 +58,15 @@ class RangeOp(IRDLOperation):
     axis = prop_def(AxisAttr)
     result = result_def(IndexType)
 
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
     @staticmethod
-    def of(axis: str, extent: int) -> RangeOp:
-        return RangeOp.create(properties={"axis": AxisAttr(axis, extent)}, result_types=(index,))
+    def of(axis: str, extent: int, limits: Limits = UNLIMITED) -> RangeOp:
+        return RangeOp.create(
+            operands=limits.values,
+            properties={"axis": AxisAttr(axis, extent), "operandSegmentSizes": segment_sizes(*limits.sizes)},
+            result_types=(index,),
+        )
 
     @property
     def extent(self) -> int:
@@ -70,11 +79,18 @@ class RangeOp(IRDLOperation):
     @classmethod
     def parse(cls, parser: Parser) -> RangeOp:
         axis = AxisAttr.parse_body(parser)
-        return cls.create(properties={"axis": axis}, result_types=(index,), attributes=parse_attributes(parser))
+        limits = parse_limits(parser)
+        return cls.create(
+            operands=limits.values,
+            properties={"axis": axis, "operandSegmentSizes": segment_sizes(*limits.sizes)},
+            result_types=(index,),
+            attributes=parse_attributes(parser),
+        )
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         self.axis.print_body(printer)
+        print_limits(printer, self.limits)
         print_attributes(printer, self)
 
 

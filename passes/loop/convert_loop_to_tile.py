@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from math import prod
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from ...dialects.axes import SERIAL_KINDS, THREAD_KINDS, AxisAttr, AxisKind
+from ...dialects.limits import UNLIMITED, Limits
 from ...dialects.loop import ForOp, ReduceOp, ScanOp, YieldOp
 from ...dialects.monoids import Monoid, MonoidAttr
 from ...dialects.schedule import Factor, Schedule
@@ -90,6 +91,7 @@ class _Loop:
 
     axis: AxisAttr
     builder: TileBuilder
+    limits: Limits = UNLIMITED
 
     @property
     def index(self) -> SSAValue:
@@ -113,16 +115,9 @@ class _Loop:
         """Insert the loop, which yields `state`, the values of the monoids, in the block around it."""
         if state:
             self.builder.insert(YieldOp.create(operands=state))
+        body = Region(self.builder.block)
         return outer.insert(
-            ForOp.create(
-                operands=inits,
-                result_types=[value.type for value in state],
-                properties={
-                    "axis": self.axis,
-                    "monoids": ArrayAttr(monoids),
-                },
-                regions=[Region(self.builder.block)],
-            )
+            ForOp.around(body, self.axis, monoids, [value.type for value in state], inits, self.limits)
         )
 
 

@@ -12,6 +12,7 @@ from xdsl.passes import ModulePass
 
 from ...dialects import loop
 from ...dialects.axes import AxisAttr, AxisKind
+from ...dialects.limits import Limits
 from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, KernelOp, LoadOp, RangeOp, ReduceOp, ScanOp, StoreOp
 from ...rewriting.diagnostics import PassError
 
@@ -27,6 +28,7 @@ class ConvertUOpToLoopPass(ModulePass):
       rows out[i, j] that is j outside, i inside: the reductions over i are done once for each j.) Stores with the
       same outer loops share them.
     - `uop.reduce` becomes one `loop.reduce` for each of its ranges, nested in their order.
+    - Limits of ranges become limits of their loops, inside of the loops that they depend on.
     - `uop.scan` becomes a `loop.scan` in the loop that it goes over.
     - Every op and every reduction stands in the innermost loop that it depends on, and no deeper. What several
       phases use that walk one range (softmax: x − maximum in the sum and in the store) is computed in each
@@ -87,21 +89,21 @@ class _Conversion:
         self.old = kernel.body.block
         self.order = {op: number for number, op in enumerate(self.old.ops)}
         self.ranges: dict[SSAValue, Ranges] = {argument: frozenset() for argument in self.old.args}
-        self.walked: set[SSAValue] = set()
-        """The ranges that reductions and scans go over."""
+        self.walked: set[str] = set()
+        """The axes that reductions and scans go over."""
         for op in self.old.ops:
             ranges = self.ranges_of(op.operands)
             if isinstance(op, RangeOp):
-                ranges = frozenset((op.result,))
+                ranges |= frozenset((op.result,))
             elif isinstance(op, ReduceOp):
                 ranges -= frozenset(op.over)
-                self.walked.update(op.over)
-            elif isinstance(op, ScanOp):
-                self.walked.update(op.over)
+            if isinstance(op, ReduceOp | ScanOp):
+                self.walked.update(_axis(range).axis.data for range in op.over)
             self.ranges.update((result, ranges) for result in op.results)
 
     def ranges_of(self, values: Iterable[SSAValue]) -> Ranges:
-        """The ranges that any of the values depends on; a reduction does not depend on what it binds."""
+        """The ranges that any of the values depends on; a reduction does not depend on what it binds, a range depends
+        on those that its limits are made of."""
         return Ranges().union(*(self.ranges[value] for value in values))
 
     def run(self) -> None:
@@ -135,17 +137,36 @@ class _Conversion:
             for range in sorted(self.ranges[index], key=lambda range: self.order[range.owner])  # pyright: ignore[reportArgumentType]
         )
         others = sorted(self.ranges_of(store.operands), key=lambda range: self.order[range.owner])  # pyright: ignore[reportArgumentType]
-        return sorted(dict.fromkeys((*by_index, *others)), key=lambda range: range in self.walked)
+        order = sorted(dict.fromkeys((*by_index, *others)), key=lambda range: _axis(range).axis.data in self.walked)
+        return self.with_limits_inside(order)
+
+    def with_limits_inside(self, ranges: Sequence[SSAValue]) -> list[SSAValue]:
+        """The ranges in this order, but each behind those that its limits depend on."""
+        placed: dict[SSAValue, None] = {}
+        for range in ranges:
+            own = self.ranges[range]
+            if len(own) > 1:
+                around = [other for other in ranges if other in own and other is not range]
+                placed.update(dict.fromkeys(sorted(around, key=lambda other: len(self.ranges[other]))))
+            placed[range] = None
+        return list(placed)
 
     def open(self, stack: list[_Scope], range: SSAValue, store: StoreOp) -> None:
         """Open a parallel loop inside the innermost scope."""
-        axis = _axis(range)
-        op = loop.ForOp.of(AxisAttr(axis.axis.data, axis.extent.data, AxisKind.PARALLEL))
+        axis, limits = _axis(range), self.limits(range, stack)
+        op = loop.ForOp.of(AxisAttr(axis.axis.data, axis.extent.data, AxisKind.PARALLEL), limits=limits)
         op.location = store.location
         op.index.name_hint = range.name_hint
         stack[-1].add(op)
         stack[-1].before = op
         stack.append(_Scope(op.body.block, range, {range: op.index}))
+
+    def limits(self, range: SSAValue, stack: Sequence[_Scope]) -> Limits:
+        """The limits of a range, computed in front of its loop."""
+        assert isinstance(range.owner, RangeOp)
+        limits = range.owner.limits
+        self.compute(limits.values, stack)
+        return Limits(*(None if value is None else self.value(value, stack) for value in limits))
 
     def close(self, stack: list[_Scope], depth: int) -> None:
         """Close loops until `depth` scopes are open."""
@@ -215,21 +236,18 @@ class _Conversion:
     def reduce(self, op: ReduceOp, stack: Sequence[_Scope]) -> None:
         """Place a reduction in the innermost scope of the stack, its elements in loops inside."""
         inner = list(stack)
+        scope, outside = stack[-1], stack[-1].before
         loops: list[loop.ReduceOp] = []
-        for range in op.over:
-            axis = _axis(range)
-            nested = loop.ReduceOp.of(
-                AxisAttr(axis.axis.data, axis.extent.data), op.monoid.data, [result.type for result in op.results]
-            )
+        types = [result.type for result in op.results]
+        for range in self.with_limits_inside(op.over):
+            axis, limits = _axis(range), self.limits(range, inner)
+            nested = loop.ReduceOp.of(AxisAttr(axis.axis.data, axis.extent.data), op.monoid.data, types, limits)
             nested.location = op.location
             nested.index.name_hint = range.name_hint
             inner[-1].add(nested)
-            if loops:
-                inner[-1].before = nested
+            inner[-1].before = nested
             loops.append(nested)
             inner.append(_Scope(nested.body.block, range, {range: nested.index}))
-        scope, outside = stack[-1], stack[-1].before
-        scope.before = loops[0]
         self.compute(op.inputs, inner)
         scope.before = outside
         yielded = [self.value(value, inner) for value in op.inputs]

@@ -23,6 +23,7 @@ from .arrays import (
     scan,
 )
 from .buffers import check_buffers, check_written
+from .limits import inside
 
 
 def interpret_scalar_kernel(kernel: KernelOp, buffers: Sequence[Array]) -> None:
@@ -30,12 +31,13 @@ def interpret_scalar_kernel(kernel: KernelOp, buffers: Sequence[Array]) -> None:
     outputs in place.
 
     Raises `ExecutionError`, which names the op, when an access that its mask allows leaves its buffer, when two
-    different values are written to one element, and when an element of a buffer that is written to is left out.
+    different values are written to one element, and when an element of a buffer that is written to is left out, and
+    lies inside the limits of the ranges and loops that write it.
     """
     check_buffers(kernel, buffers)
     interpreter = ScalarInterpreter(kernel, buffers)
     interpreter.run(kernel.body.block.ops)
-    check_written(kernel, interpreter.written)
+    check_written(kernel, interpreter.accounted())
 
 
 class ScalarInterpreter:
@@ -49,6 +51,10 @@ class ScalarInterpreter:
         self.values: dict[SSAValue, Array] = {}
         self.buffers: dict[SSAValue, Array] = dict(zip(kernel.body.block.args, buffers, strict=True))
         self.written: dict[SSAValue, Array] = {}
+        self.excused: dict[SSAValue, Array] = {}
+        """Where elements lie outside the limits of the ranges and loops that write them."""
+        self.inside: dict[int, Array] = {}
+        """Dimension of a range, or of an open loop, that has limits → whether its position is inside."""
         self.dimensions: dict[SSAValue, int] = {}
         ranges = [op.result for op in kernel.body.block.ops if isinstance(op, RangeOp)]
         self.rank = len(ranges) + _depth(kernel)
@@ -71,7 +77,7 @@ class ScalarInterpreter:
             if isinstance(op, StoreOp):
                 self.store(op)
             elif isinstance(op, loop.ForOp):
-                self.enter(op)
+                self.inside.pop(self.enter(op), None)
             elif not isinstance(op, loop.YieldOp):
                 self.values.update(zip(op.results, self.evaluate(op), strict=True))
 
@@ -86,13 +92,14 @@ class ScalarInterpreter:
         if isinstance(op, BitcastOp):
             return [bitcast_array(self.values[op.input], op.input.type, op.result.type)]
         if isinstance(op, RangeOp):
-            return [self.walk(self.dimensions[op.result], op.extent)]
+            return [self.walk_inside(op, self.dimensions[op.result])]
         if isinstance(op, LoadOp):
             return [self.load(op)]
         if isinstance(op, ReduceOp):
             inputs = [self.values[value] for value in op.inputs]
             for range in op.over:
-                inputs = self.combine(fold, op, inputs, self.dimensions[range], _extent(range))
+                dimension = self.dimensions[range]
+                inputs = self.combine(fold, op, self.elements(op, inputs, dimension), dimension, _extent(range))
             return inputs
         if isinstance(op, ScanOp | loop.ScanOp):
             (over,) = op.over
@@ -100,7 +107,8 @@ class ScalarInterpreter:
             return self.combine(scan, op, inputs, self.dimensions[over], _extent(over))
         if isinstance(op, loop.ReduceOp):
             dimension = self.enter(op)
-            inputs = [self.values[value] for value in op.yielded]
+            inputs = self.elements(op, [self.values[value] for value in op.yielded], dimension)
+            self.inside.pop(dimension, None)
             return self.combine(fold, op, inputs, dimension, op.axis.extent.data)
         raise NotExecutableError(f"{op.name} is not defined in range form and loop form", op)
 
@@ -110,11 +118,28 @@ class ScalarInterpreter:
             raise NotExecutableError("a loop that carries state is not defined in loop form", op)
         dimension = self.level
         self.dimensions[op.index] = dimension
-        self.values[op.index] = self.walk(dimension, op.axis.extent.data)
+        self.values[op.index] = self.walk_inside(op, dimension)
         self.level += 1
         self.run(op.body.block.ops)
         self.level -= 1
         return dimension
+
+    def walk_inside(self, op: RangeOp | loop.ForOp | loop.ReduceOp, dimension: int) -> Array:
+        """The positions of a range or a loop, all of them; of what follows, those outside its limits are left out."""
+        positions = self.walk(dimension, op.axis.extent.data)
+        if (inside_limits := inside(op.limits, positions, self.values)) is not None:
+            self.inside[dimension] = inside_limits
+        return positions
+
+    def elements(self, op: ReduceOp | loop.ReduceOp, inputs: Sequence[Array], dimension: int) -> Sequence[Array]:
+        """What a reduction combines: identities outside the limits."""
+        if dimension not in self.inside:
+            return inputs
+        identities = op.monoid.monoid.identity([result.type for result in op.results])
+        return [
+            np.where(self.inside[dimension], value, constant(identity, result.type))
+            for value, identity, result in zip(inputs, identities, op.results, strict=True)
+        ]
 
     def combine(
         self,
@@ -163,7 +188,13 @@ class ScalarInterpreter:
         written = self.written.setdefault(op.buffer, np.zeros(buffer.shape, dtype=bool))
         value = self.values[op.value]
         shape = np.broadcast_shapes(value.shape, *(i.shape for i in indices), () if mask is None else mask.shape)
+        limits = [inside for dimension, inside in self.inside.items() if shape[dimension] != 1]
+        shape = np.broadcast_shapes(shape, *(inside.shape for inside in limits))
         active = np.broadcast_to(True if mask is None else mask, shape)
+        if limits:
+            counts = np.logical_and.reduce(np.broadcast_arrays(*limits))
+            active = active & counts
+            self.excuse(op.buffer, indices, np.broadcast_to(~counts, shape))
         values = np.broadcast_to(value, shape)[active]
         places = tuple(np.broadcast_to(i, shape)[active] for i in indices)
         where = places if places else ...
@@ -173,6 +204,16 @@ class ScalarInterpreter:
         written[where] = True
         if not same_bits(buffer[where], values if places else values.reshape(())).all():
             raise ExecutionError("uop.store writes different values to one element", op)
+
+
+    def excuse(self, buffer: SSAValue, indices: Sequence[Array], outside: Array) -> None:
+        """Note the elements that nobody asks for."""
+        excused = self.excused.setdefault(buffer, np.zeros(self.buffers[buffer].shape, dtype=bool))
+        excused[tuple(np.broadcast_to(i, outside.shape)[outside] for i in indices)] = True
+
+    def accounted(self) -> dict[SSAValue, Array]:
+        """By buffer that the kernel writes to: where it was written, or need not be."""
+        return {buffer: places | self.excused.get(buffer, False) for buffer, places in self.written.items()}
 
 
 def _extent(value: SSAValue) -> int:

@@ -5,12 +5,12 @@
 // GENERIC-LABEL: sym_name = "product"
 uop.kernel @product(%out: memref<16x16xf32>, %x: memref<16x64xf32>, %w: memref<64x16xf32>) {
   // CHECK: loop.for %[[I:.*]] (i = 16 parallel) {
-  // GENERIC: "loop.for"() <{axis = #uop.axis<i = 16 parallel>, monoids = []}> ({
+  // GENERIC: "loop.for"() <{axis = #uop.axis<i = 16 parallel>, monoids = [], operandSegmentSizes = array<i32: 0, 0, 0>}> ({
   loop.for %i (i = 16 parallel) {
     // CHECK-NEXT: loop.for %[[J:.*]] (j = 16 parallel) {
     loop.for %j (j = 16 parallel) {
       // CHECK-NEXT: %[[S:.*]] = loop.reduce %[[K:.*]] (k = 64) add : f32 {
-      // GENERIC: "loop.reduce"() <{axis = #uop.axis<k = 64>, monoid = #uop.monoid<add>}> ({
+      // GENERIC: "loop.reduce"() <{axis = #uop.axis<k = 64>, monoid = #uop.monoid<add>, operandSegmentSizes = array<i32: 0, 0>}> ({
       %0 = loop.reduce %k (k = 64) add : f32 {
         %1 = uop.load %x[%i, %k] : memref<16x64xf32>
         %2 = uop.load %w[%k, %j] : memref<64x16xf32>
