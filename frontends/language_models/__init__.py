@@ -1,0 +1,1 @@
+"""Whole language models from their configurations: see `language_model`."""
