@@ -24,6 +24,7 @@ PASSES: dict[str, tuple[str, str]] = {
     "uop-approximate": ("uop", "UOpApproximatePass"),
     "uop-expand-scatter": ("uop", "UOpExpandScatterPass"),
     "uop-fuse-reductions": ("uop", "UOpFuseReductionsPass"),
+    "uop-merge-kernels": ("uop", "UOpMergeKernelsPass"),
     "uop-partition": ("uop", "UOpPartitionPass"),
     "uop-plan-buffers": ("uop", "UOpPlanBuffersPass"),
     "uop-rangeify": ("uop", "UOpRangeifyPass"),
