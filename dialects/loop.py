@@ -49,7 +49,8 @@ class ForOp(Limited):
     }`. Each group
     of carried values begins at the identity of its monoid, or continues an outer loop's state (`add from %outer`);
     the body
-    yields the new state, and all of it changes at once. The results are the last state.
+    yields the new state, and all of it changes at once. The results are the last state. Values of a monoid with two
+    stages may have more elements than its first, along dimensions in which that has one.
 
     inits: nothing, or one value for each carried value.
     """
@@ -134,7 +135,7 @@ class ForOp(Limited):
         place = 0
         for monoid in self.monoids.data:
             group = self.results[place : place + monoid.monoid.width]
-            verify_monoid_operands(self, monoid, group)
+            verify_monoid_operands(self, monoid, group, wider=True)
             place += monoid.monoid.width
         if place != len(types):
             raise VerifyException(f"{len(types)} values are carried, the monoids are {place} wide")

@@ -37,8 +37,14 @@ from ..types import element_of, is_integer, is_value_type, shape_of, with_shape
 from .movement import Integers, verify_axes
 
 
-def verify_monoid_operands(op: IRDLOperation, monoid: MonoidAttr, values: Sequence[SSAValue]) -> None:
-    """As many values as the monoid is wide, of one shape, with elements in its domain."""
+def verify_monoid_operands(
+    op: IRDLOperation, monoid: MonoidAttr, values: Sequence[SSAValue], *, wider: bool = False
+) -> None:
+    """As many values as the monoid is wide, of one shape, with elements in its domain.
+
+    wider: of a monoid with two stages, each of the other values may have more elements than the first, along dimensions
+    in which that has one.
+    """
     row = monoid.monoid
     if len(values) != row.width:
         raise VerifyException(f"{op.name} {row.name} takes {row.width} values, not {len(values)}")
@@ -46,8 +52,15 @@ def verify_monoid_operands(op: IRDLOperation, monoid: MonoidAttr, values: Sequen
     if not known or not row.accepts([element_of(value.type) for value in values]):
         types = ", ".join(str(value.type) for value in values)
         raise VerifyException(f"the monoid {row.name} is not defined for {types}")
-    if any(shape_of(value.type) != shape_of(values[0].type) for value in values):
+    shapes = [shape_of(value.type) for value in values]
+    if wider and row.stages is not None and all(_is_wider(shape, shapes[0]) for shape in shapes):
+        return
+    if any(shape != shapes[0] for shape in shapes):
         raise VerifyException(f"the operands of {op.name} have different shapes")
+
+
+def _is_wider(shape: tuple[int, ...], than: tuple[int, ...]) -> bool:
+    return len(shape) == len(than) and all(m in (1, n) for n, m in zip(shape, than, strict=True))
 
 
 def parse_function_type(parser: Parser) -> FunctionType:

@@ -389,11 +389,23 @@ class _Conversion:
             state = outer.reduce_axis(monoid, state, dimensions)
         threads = [part for (axis, _), part in self.parts.items() if axis in axes and not shape_of(part.type)]
         if threads:
-            across = ReduceAcrossOp.of(monoid, state, threads)
-            types = [value.type for value in state]
-            state = outer.pure(ReduceAcrossOp, tuple(across.operands), types, across.properties).outputs
-            across.erase()
+            state = self.across(outer, op.monoid.monoid, state, threads)
         self.define(op, state, self.axes_of(reductions[-1].yielded) - set(axes))
+
+    def across(
+        self, builder: TileBuilder, monoid: Monoid, state: Sequence[SSAValue], threads: Sequence[SSAValue]
+    ) -> Sequence[SSAValue]:
+        """The state of all these threads: at once, or in two stages where its values have different shapes."""
+
+        def reduce(monoid: Monoid, values: list[SSAValue]) -> list[SSAValue]:
+            across = ReduceAcrossOp.of(monoid.name, values, threads)
+            types = [value.type for value in values]
+            combined = builder.pure(ReduceAcrossOp, tuple(across.operands), types, across.properties).outputs
+            across.erase()
+            return list(combined)
+
+        alike = len({shape_of(value.type) for value in state}) == 1
+        return reduce(monoid, list(state)) if alike else monoid.reduce(builder, state, reduce)
 
     def open_nest(self, outer: TileBuilder, reductions: Sequence[ReduceOp]) -> list[_Loop]:
         """Begin the loops of a perfect nest, and convert what stands in their bodies. That over a matrix instruction is
@@ -449,13 +461,17 @@ class _Conversion:
         return monoid.combine(builder, loops[-1].carried, elements)
 
     def elements(self, builder: TileBuilder, op: ReduceOp, axes: Sequence[str]) -> list[SSAValue]:
-        """What a thread combines in one step, as wide as the axes' registers; identities at positions outside."""
+        """What a thread combines in one step, as wide as the axes' registers; identities at positions outside.
+
+        The first value of a monoid with two stages is no wider than it needs to be, whatever the others vary with.
+        """
         yielded = [self.values[value] for value in op.yielded]
         inside = builder.conjunction(self.valid[axis] for axis in axes if axis in self.valid)
-        shapes = [shape_of(value.type) for value in (yielded if inside is None else [*yielded, inside])]
-        shape = broadcast_shape([*shapes, self.register_shape(self.register_dimensions(axes))])
-        assert shape is not None
-        values = [builder.fit(value, shape) for value in yielded]
+        common = [self.register_shape(self.register_dimensions(axes)), () if inside is None else shape_of(inside.type)]
+        common += [shape_of(value.type) for value in (yielded if op.monoid.monoid.stages is None else yielded[:1])]
+        shapes = [broadcast_shape([*common, shape_of(value.type)]) for value in yielded]
+        values = [builder.fit(value, shape) for value, shape in zip(yielded, shapes, strict=True) if shape is not None]
+        assert len(values) == len(yielded), "vectors of one kernel have one rank"
         if inside is None:
             return values
         identities = op.monoid.monoid.identity([element_of(value.type) for value in values])
