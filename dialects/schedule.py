@@ -26,13 +26,19 @@ _BUFFER_NAME = re.compile(r"[0-9]+|[A-Za-z$._-][A-Za-z0-9$._-]*")
 
 @dataclass(frozen=True)
 class Factor:
-    """`8 thread`: an extent and how its steps are carried out."""
+    """`8 thread`: an extent and how its steps are carried out.
+
+    of: `8 lane of l`: the axis whose threads these are, too: its factor of that extent and kind. Nothing may vary with
+    both axes.
+    """
 
     extent: int
     kind: AxisKind
+    of: str | None = None
 
     def __str__(self) -> str:
-        return f"{self.extent} {self.kind.value}"
+        text = f"{self.extent} {self.kind.value}"
+        return text if self.of is None else f"{text} of {self.of}"
 
 
 @dataclass(frozen=True)
@@ -173,6 +179,16 @@ class Schedule:
         blocks = [factor.extent for axis, _, factor in self.of_kinds((AxisKind.BLOCK,)) if axis == self.group.axis]
         return len(blocks) == 1 and blocks[0] % self.group.blocks == 0
 
+    def shared(self, factor: Factor) -> tuple[str, int] | None:
+        """The axis, and the place among its factors, of the threads that a factor `of` another axis shares; None where
+        there is not one such factor."""
+        alike = [
+            (axis, place)
+            for axis, place, other in self.of_kinds(THREAD_KINDS)
+            if axis == factor.of and other == replace(factor, of=None)
+        ]
+        return alike[0] if len(alike) == 1 else None
+
     def spread(self) -> Schedule:
         """The schedule with the rows and columns of a matrix instruction as the lanes and registers of C."""
         matrix = self.matrix
@@ -191,8 +207,11 @@ class Schedule:
         return replace(self, axes=tuple(axes))
 
     def threads(self) -> list[tuple[str, Factor]]:
-        """(axis, factor) of the threads of a block in the order in which they are numbered, the last the fastest."""
-        threads = [(axis, factor) for axis, _, factor in self.of_kinds(THREAD_KINDS)]
+        """(axis, factor) of the threads of a block in the order in which they are numbered, the last the fastest.
+
+        What shares the threads of another axis is left out.
+        """
+        threads = [(axis, factor) for axis, _, factor in self.of_kinds(THREAD_KINDS) if factor.of is None]
         if (matrix := self.matrix) is not None:
             threads.append((matrix.row, Factor(ROW_LANES, AxisKind.LANE)))
             threads.append((matrix.column, Factor(COLUMN_LANES, AxisKind.LANE)))
@@ -298,7 +317,8 @@ def parse_entries(parser: AttrParser, delimiter: AttrParser.Delimiter) -> Entrie
 
 def _parse_factor(parser: AttrParser) -> Factor:
     extent = parser.parse_integer(allow_boolean=False, allow_negative=False)
-    return Factor(extent, parse_axis_kind(parser))
+    kind = parse_axis_kind(parser)
+    return Factor(extent, kind, parser.parse_identifier() if parser.parse_optional_keyword("of") else None)
 
 
 def _parse_staging(parser: AttrParser) -> Staging:

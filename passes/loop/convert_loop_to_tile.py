@@ -116,9 +116,7 @@ class _Loop:
         if state:
             self.builder.insert(YieldOp.create(operands=state))
         body = Region(self.builder.block)
-        return outer.insert(
-            ForOp.around(body, self.axis, monoids, [value.type for value in state], inits, self.limits)
-        )
+        return outer.insert(ForOp.around(body, self.axis, monoids, [value.type for value in state], inits, self.limits))
 
 
 @dataclass
@@ -147,7 +145,7 @@ class _Conversion:
     values: value of loop form → value of tile form.
     varies: value of loop form → the axes that it varies with.
     valid: ragged axis → whether the position in its latest loop is inside; what varies with it stands in that loop.
-    parts: (axis, place of a factor) → its `tile.axis`.
+    parts: (axis, place of a factor) → its `tile.axis`, which factors of two axes may share.
     scans: parallel loop of loop form → the scans over it.
     """
 
@@ -172,8 +170,11 @@ class _Conversion:
         self.top = TileBuilder(block)
         self.top.location = self.kernel.location
         for axis, place, factor in self.schedule.of_kinds([AxisKind.BLOCK, *THREAD_KINDS, AxisKind.REGISTER]):
-            if factor.extent > 1:
+            if factor.extent > 1 and factor.of is None:
                 self.parts[axis, place] = self.axis_part(axis, place, factor)
+        for axis, place, factor in self.schedule.of_kinds(THREAD_KINDS):
+            if factor.extent > 1 and (shared := self.schedule.shared(factor)) is not None:
+                self.parts[axis, place] = self.parts[shared]
         self.convert(self.top, old)
         for op in reversed(old):
             op.erase(safe_erase=False)
@@ -269,9 +270,10 @@ class _Conversion:
         conditions: list[SSAValue] = []
         if (mask := self.mask(builder, self.axes_of(op.operands), op.mask)) is not None:
             conditions.append(mask)
-        addressed = self.axes_of(op.indices)
-        for (axis, _), part in self.parts.items():
-            if axis not in addressed and not shape_of(part.type):  # Blocks and threads that hold copies of one element.
+        addresses = self.axes_of(op.indices)
+        addressed = {part for (axis, _), part in self.parts.items() if axis in addresses}
+        for part in dict.fromkeys(self.parts.values()):
+            if part not in addressed and not shape_of(part.type):  # Blocks and threads that hold copies of one element.
                 conditions.append(builder.alu("eq", part, builder.const(0, index)))
         guard = builder.conjunction(conditions)
         shape = joined_shape([value, *indices, *([] if guard is None else [guard])])

@@ -15,6 +15,7 @@ from ...dialects.traversal import ops_inside
 from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, KernelOp, LoadOp, StoreOp
 from ...rewriting.diagnostics import PassError
 from ..tile.tile_stage import staged_arguments
+from .kernel_shape import shape_of_kernel
 from .matrix_products import matrix_atom, why_no_matrix
 
 MAX_THREADS = 1024
@@ -92,6 +93,7 @@ def _check(schedule: Schedule, kernel: KernelOp) -> None:
         if axis not in extents:
             raise PassError(f"the schedule binds axis {axis}, but the kernel's axes are: {axes_text(extents)}", kernel)
     staged_arguments(kernel, schedule.stage)
+    _check_shared(schedule, kernel)
     _check_group(schedule, kernel)
     for loop in loops_of(kernel):
         _check_axis(schedule, loop, loop.axis.axis.data, loop.axis.extent.data)
@@ -101,6 +103,30 @@ def _check(schedule: Schedule, kernel: KernelOp) -> None:
     if schedule.of_kinds((AxisKind.MMA,)):
         _check_matrix(schedule, kernel)
     _check_threads(schedule, kernel)
+
+
+def _check_shared(schedule: Schedule, kernel: KernelOp) -> None:
+    """Raises `PassError` where a factor shares the threads of an axis that has no such factor, or where a value varies
+    with both axes."""
+    shared = [(axis, factor) for axis, factors in schedule.axes for factor in factors if factor.of is not None]
+    if not shared:
+        return
+    varies = list(shape_of_kernel(kernel).depends.items())
+    for axis, factor in shared:
+        if factor.of == axis or schedule.shared(factor) is None:
+            raise PassError(
+                f"axis {axis} is bound to `{factor}`, but axis {factor.of} has not one factor "
+                f"`{factor.extent} {factor.kind.value}`",
+                kernel,
+                "only thread, warp and lane factors are shared, and one of that extent and kind stands at that axis",
+            )
+        both = next((value for value, axes in varies if {axis, factor.of} <= axes), None)
+        if both is not None:
+            raise PassError(
+                f"axis {axis} is bound to `{factor}`, but a value varies with both axes",
+                both.owner if isinstance(both.owner, Operation) else kernel,
+                "threads are shared by axes of which one is reduced before the other is needed",
+            )
 
 
 def _check_group(schedule: Schedule, kernel: Operation) -> None:

@@ -513,3 +513,35 @@ uop.kernel @groups(%out: memref<4x6xf32>) schedule #tile.schedule<i = 4 block, j
     }
   }
 }
+
+// -----
+
+uop.kernel @shared(%out: memref<4x8xf32>, %x: memref<4x8xf32>, %y: memref<8x8xf32>) schedule #tile.schedule<i = 4 block, j = 8 lane * 4 thread, k = 8 lane of j> {
+  loop.for %i (i = 4 parallel) {
+    loop.for %j (j = 8 parallel) {
+      %0 = loop.reduce %k (k = 8) add : f32 {
+        %1 = uop.load %x[%i, %k] : memref<4x8xf32>
+        // expected-error@+1 {{kernel @shared: axis k is bound to `8 lane of j`, but a value varies with both axes}}
+        %2 = uop.load %y[%k, %j] : memref<8x8xf32>
+        %3 = uop.mul %1, %2 : f32
+        loop.yield %3 : f32
+      }
+      uop.store %0, %out[%i, %j] : memref<4x8xf32>
+    }
+  }
+}
+
+// -----
+
+// expected-error@+1 {{kernel @no_threads: axis k is bound to `8 thread of j`, but axis j has not one factor `8 thread`}}
+uop.kernel @no_threads(%out: memref<4x8xf32>, %x: memref<4x8xf32>) schedule #tile.schedule<i = 4 block, j = 8 lane * 4 thread, k = 8 thread of j> {
+  loop.for %i (i = 4 parallel) {
+    loop.for %j (j = 8 parallel) {
+      %0 = loop.reduce %k (k = 8) add : f32 {
+        %1 = uop.load %x[%i, %k] : memref<4x8xf32>
+        loop.yield %1 : f32
+      }
+      uop.store %0, %out[%i, %j] : memref<4x8xf32>
+    }
+  }
+}
