@@ -2,7 +2,7 @@
 
 Usage: python cpu_measure.py STEP PROGRAM THREADS ROUNDS [CONTENDER …]
 Steps: `times`, contenders against each other; `tinygrad`, alone; `uop`, `eager` and `inductor`, making one ready and
-running it.
+running it; `limits`, of no program, what the machine can do.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -19,6 +20,7 @@ from cpu_programs import program
 from uop.frontends.captured import Captured
 from uop.tools.benching.comparing import Contender, compare_contenders, contenders
 from uop.tools.benching.contenders import OURS, compile_seconds
+from uop.tools.benching.limits import measure_limits
 from uop.tools.benching.times import raise_priority
 
 RUNS = 3
@@ -67,13 +69,14 @@ def main() -> None:
     step, name, threads, rounds, *chosen = sys.argv[1:]
     torch.set_num_threads(int(threads))
     raised = raise_priority()
-    captured = program(name)
-    if step == "times":
-        found = times(captured, int(rounds), chosen)
+    if step == "limits":
+        found = asdict(measure_limits("cpu", int(threads)))
+    elif step == "times":
+        found = times(program(name), int(rounds), chosen)
     elif step == "tinygrad":
-        found = tinygrad(captured, name, int(rounds))
+        found = tinygrad(program(name), name, int(rounds))
     else:
-        found = one(captured, step)
+        found = one(program(name), step)
     print(json.dumps({**found, "priority": raised}))
 
 

@@ -26,8 +26,6 @@ from uop.runtime.cache.settings import FOLDER
 from uop.runtime.native.compiler import find_compiler
 from uop.runtime.native.cpu import core_count, host
 from uop.tools.benching.comparing import measured_work
-from uop.tools.benching.limits import measure_limits
-from uop.tools.benching.times import raise_priority
 from uop.tools.console import console
 
 HERE = Path(__file__).parent
@@ -70,8 +68,8 @@ def parse_options(parser: argparse.ArgumentParser, known: Sequence[str]) -> argp
 
 def measure_all(options: argparse.Namespace) -> dict[str, Any]:
     """The machine, and the results of each program; told on the way."""
-    data: dict[str, Any] = {"machine": machine(options), "results": {}}
     with steps(options) as step:
+        data: dict[str, Any] = {"machine": machine(options, step), "results": {}}
         for name in options.programs:
             data["results"][name] = measure(name, options, step)
             print("\n".join([name, *verdict({name: data["results"][name]})]), file=sys.stderr, flush=True)
@@ -97,8 +95,10 @@ def print_tables(results: Mapping[str, Any]) -> None:
 
 
 def merge_record(record: Path, data: dict[str, Any], known: Sequence[str]) -> None:
-    """Put the results into the record; programs that were not measured keep those that are there."""
-    results = (json.loads(record.read_text())["results"] if record.exists() else {}) | data["results"]
+    """Put the results into the record; what was not measured keeps what is there of the machine and of programs."""
+    before: dict[str, Any] = json.loads(record.read_text()) if record.exists() else {"results": {}}
+    results = before["results"] | data["results"]
+    data["machine"] = data.get("machine") or before.get("machine")
     data["results"] = {name: results[name] for name in known if name in results}
     record.write_text(as_text(data))
 
@@ -111,7 +111,7 @@ def is_good(results: Mapping[str, Any]) -> bool:
     )
 
 
-def machine(options: argparse.Namespace) -> dict[str, Any]:
+def machine(options: argparse.Namespace, step: Steps) -> dict[str, Any]:
     """What is measured on, and with what."""
     versions: dict[str, str] = {"C compiler": find_compiler().version}
     for package in PACKAGES:
@@ -119,16 +119,16 @@ def machine(options: argparse.Namespace) -> dict[str, Any]:
             versions[package] = version(package)
         except PackageNotFoundError:
             pass
-    priority = raise_priority()
+    limits = step.run("limits", "")
     return {
         "cpu": host().model,
         "cores": core_count(),
         "vector bytes": host().vector_bytes,
         "threads": options.threads,
         "rounds": options.rounds,
-        "priority": priority,
+        "priority": limits.pop("priority", False),
         "versions": versions,
-        "limits": asdict(measure_limits("cpu", options.threads)),
+        "limits": limits,
     }
 
 
@@ -148,7 +148,12 @@ class Steps:
         command = [sys.executable, str(HERE / "cpu_measure.py"), step, name, *self.arguments, *chosen]
         try:
             done = subprocess.run(
-                command, env={**self.environment, **environment}, capture_output=True, text=True, timeout=TIMEOUT
+                command,
+                env={**self.environment, **environment},
+                capture_output=True,
+                text=True,
+                timeout=TIMEOUT,
+                start_new_session=True,  # which may have priority
             )
         except subprocess.TimeoutExpired:
             return {"failed": f"it took more than {TIMEOUT:.0f} seconds"}

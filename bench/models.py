@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from cpu_report import COMPILE_TITLES, TIME_TITLES, compile_rows, markdown, time_rows, verdict
-from cpu_steps import is_good, machine, measure_all, merge_record, parse_options, print_tables
+from cpu_steps import is_good, measure_all, merge_record, parse_options, print_tables
 from model_kernels import TITLES, count_kernels, kernel_rows
 from model_layers import PROGRAMS
 from rich.table import Table
@@ -42,7 +42,9 @@ def main() -> int:
     options = parse_options(parser, PROGRAMS)
     if not options.programs:
         parser.error("the layers are made by transformers, which is not installed")
-    data = {"machine": machine(options), "results": {}} if options.no_cpu else measure_all(options)
+    if options.no_cpu and options.write and not RECORD.exists():
+        parser.error(f"--no-cpu adds to a record, and there is no {RECORD}")
+    data: dict[str, Any] = {"results": {}} if options.no_cpu else measure_all(options)
     measured: dict[str, Any] = data["results"]
     if not options.no_cpu:
         print_tables(measured)

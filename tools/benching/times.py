@@ -70,8 +70,11 @@ def _measure(run: Run, count: int) -> list[float]:
 def raise_priority() -> bool:
     """Put this process in front of others where the system lets it, all of its threads; whether it did.
 
-    Linux schedules sessions before processes, and so the session's group counts too.
+    Linux schedules sessions before processes, and so only a process that leads its session does it: that of a terminal
+    would keep the priority behind it.
     """
+    if os.getsid(0) != os.getpid():
+        return False
     try:
         for thread in os.listdir("/proc/self/task"):
             os.setpriority(os.PRIO_PROCESS, int(thread), -20)
