@@ -113,6 +113,22 @@ class AxisOp(IRDLOperation):
         printer.print_attribute(self.result.type)
 
 
+@irdl_op_definition
+class LeaveUnlessOp(IRDLOperation):
+    """`tile.leave_unless %needed`: the blocks for which the condition is false do nothing from here on, for nobody asks
+    for what they compute. All threads of a block have the same condition.
+    """
+
+    name = "tile.leave_unless"
+    assembly_format = "$needed attr-dict"
+
+    needed = operand_def(i1)
+
+    @staticmethod
+    def of(needed: SSAValue) -> LeaveUnlessOp:
+        return LeaveUnlessOp.create(operands=(needed,))
+
+
 def broadcast_shape(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...] | None:
     """The shape that scalars and vectors of one rank have together; None when they do not fit."""
     result: tuple[int, ...] = ()
@@ -677,5 +693,5 @@ class MmaOp(MatrixOp):
 
 
 Tile = Dialect(
-    "tile", [AxisOp, ReadOp, WriteOp, StageOp, ReduceAcrossOp, ScanAcrossOp, MmaOp], [ScheduleAttr, SwizzleAttr]
+    "tile", [AxisOp, LeaveUnlessOp, ReadOp, WriteOp, StageOp, ReduceAcrossOp, ScanAcrossOp, MmaOp], [ScheduleAttr, SwizzleAttr]
 )

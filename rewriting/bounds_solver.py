@@ -162,7 +162,8 @@ class BoundsSolver:
         parent = owner.parent_op() if isinstance(owner, Block) else None
         if isinstance(parent, gpu_kernel.ForOp):
             start, step = self._terms[parent.start], parent.step.value.data
-            facts += [variable >= start, variable < parent.end.value.data, (variable - start) % step == 0]
+            end = parent.until if isinstance(parent.until, int) else self._terms[parent.until]
+            facts += [variable >= start, variable < end, (variable - start) % step == 0]
         elif isinstance(parent, loop.ForOp | loop.ReduceOp) and value is parent.index:
             facts += [variable >= 0, variable < parent.axis.extent.data]
         elif isinstance(owner, RangeOp | tile.AxisOp):
@@ -189,7 +190,7 @@ def _dependencies(value: SSAValue) -> list[SSAValue]:
     owner = value.owner
     if isinstance(owner, Block):
         parent = owner.parent_op()
-        return [parent.start] if isinstance(parent, gpu_kernel.ForOp) else []
+        return list(parent.operands) if isinstance(parent, gpu_kernel.ForOp) else []
     if isinstance(owner, AluOp):
         row = ALU[owner.name.removeprefix("uop.")]
         # Of other powers than products, solvers know nothing; ranges bound them.

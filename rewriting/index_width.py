@@ -32,7 +32,7 @@ def index_bits(kernel: KernelOp, intervals: IntervalAnalysis | None = None) -> i
     of_data: set[SSAValue] = set()
     for op in ops_inside(kernel.body):
         cls = type(op)
-        if cls is ForOp and isinstance(op, ForOp) and op.end.value.data - 1 + op.step.value.data > _NARROW.high:
+        if cls is ForOp and isinstance(op, ForOp) and _end(op, intervals) - 1 + op.step.value.data > _NARROW.high:
             return 64  # what the index is after the last step
         for value in _indices(op):
             interval = intervals.of(value)
@@ -44,6 +44,15 @@ def index_bits(kernel: KernelOp, intervals: IntervalAnalysis | None = None) -> i
             if value not in of_data or not all(_takes_residues(use.operation, value) for use in value.uses):
                 return 64
     return 32
+
+
+def _end(op: ForOp, intervals: IntervalAnalysis) -> int:
+    """The greatest number that the index of a loop does not reach."""
+    if isinstance(op.until, int):
+        return op.until
+    interval = intervals.of(op.until)
+    assert interval is not None, "an index has an interval"
+    return interval.high
 
 
 def _indices(op: Operation) -> Iterator[SSAValue]:

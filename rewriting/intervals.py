@@ -144,12 +144,18 @@ class IntervalAnalysis:
         if isinstance(parent, loop.ForOp | loop.ReduceOp) and value is parent.index:
             return Interval.of_extent(parent.axis.extent.data)
         if isinstance(parent, gpu_kernel.ForOp):
-            if id(parent.start) not in self._known:
-                stack.append(parent.start)
+            missing = [operand for operand in parent.operands if id(operand) not in self._known]
+            if missing:
+                stack += missing
                 return None
             start = self._known[id(parent.start)]
             assert start is not None
-            return _of_steps(start, parent.end.value.data, parent.step.value.data)
+            end = parent.until
+            if not isinstance(end, int):
+                known = self._known[id(end)]
+                assert known is not None
+                end = known.high
+            return _of_steps(start, end, parent.step.value.data)
         return whole(element_of(value.type))
 
 

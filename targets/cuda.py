@@ -372,7 +372,8 @@ class _KernelPrinter(BodyPrinter):
         iv = self.names.define(op.index)
         step = op.step.value.data
         advance = f"++{iv}" if step == 1 else f"{iv} += {step}"
-        self.line(f"for ({self.index_type} {iv} = {start}; {iv} < {op.end.value.data}; {advance}) {{", op)
+        end = op.until if isinstance(op.until, int) else self.names[op.until]
+        self.line(f"for ({self.index_type} {iv} = {start}; {iv} < {end}; {advance}) {{", op)
         self.nested(op.body.block)
         self.line("}")
 

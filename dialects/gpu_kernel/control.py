@@ -17,6 +17,7 @@ from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
     operand_def,
+    opt_operand_def,
     opt_prop_def,
     prop_def,
     region_def,
@@ -261,7 +262,7 @@ class LaneIdOp(_IdOp):
 class ForOp(IRDLOperation):
     """`gpu_kernel.for %i = %start to 512 step 64 unroll { … }`: nothing is carried; state lives in register arrays.
 
-    end, step: numbers. unroll: `unroll` writes all steps out, `unroll 4` four at a time, `unroll 1` none; the
+    end: a number, or an index, `to %end`. step: a number. unroll: `unroll` writes all steps out, `unroll 4` four at a time, `unroll 1` none; the
       compiler's choice
     where it is absent.
     """
@@ -269,7 +270,8 @@ class ForOp(IRDLOperation):
     name = "gpu_kernel.for"
 
     start = operand_def(IndexType)
-    end = prop_def(IntegerAttr)
+    end_value = opt_operand_def(IndexType)
+    end = opt_prop_def(IntegerAttr)
     step = prop_def(IntegerAttr)
     unroll = opt_prop_def(IntegerAttr)
     body = region_def("single_block")
@@ -277,12 +279,23 @@ class ForOp(IRDLOperation):
     traits = traits_def(NoTerminator(), RecursiveMemoryEffect())
 
     @staticmethod
-    def of(start: SSAValue, end: int, step: int = 1, unroll: int | None = None) -> ForOp:
+    def of(start: SSAValue, end: int | SSAValue, step: int = 1, unroll: int | None = None) -> ForOp:
         """The loop with an empty body; `unroll` 0 is all of it."""
-        properties: dict[str, Attribute] = {"end": number(end), "step": number(step)}
+        operands = (start,) if isinstance(end, int) else (start, end)
+        properties: dict[str, Attribute] = {"step": number(step)}
+        if isinstance(end, int):
+            properties["end"] = number(end)
         if unroll is not None:
             properties["unroll"] = number(unroll)
-        return ForOp.create(operands=(start,), properties=properties, regions=[Region(Block(arg_types=(index,)))])
+        return ForOp.create(operands=operands, properties=properties, regions=[Region(Block(arg_types=(index,)))])
+
+    @property
+    def until(self) -> int | SSAValue:
+        """What the index does not reach: a number, or an index."""
+        if self.end_value is not None:
+            return self.end_value
+        assert self.end is not None
+        return self.end.value.data
 
     @property
     def index(self) -> BlockArgument:
@@ -293,6 +306,8 @@ class ForOp(IRDLOperation):
             raise VerifyException("the body of a loop takes its index")
         if self.step.value.data < 1:
             raise VerifyException("a loop's step is positive")
+        if (self.end is None) is (self.end_value is None):
+            raise VerifyException("a loop ends at a number or at an index")
         if self.unroll is not None and self.unroll.value.data < 0:
             raise VerifyException("unroll is not negative")
 
@@ -302,21 +317,31 @@ class ForOp(IRDLOperation):
         parser.parse_punctuation("=")
         start = parser.resolve_operand(parser.parse_unresolved_operand(), index)
         parser.parse_keyword("to")
-        properties: dict[str, Attribute] = {"end": IntegerAttr(parser.parse_integer(), i64)}
+        operands = [start]
+        properties: dict[str, Attribute] = {}
+        if (end := parser.parse_optional_unresolved_operand()) is not None:
+            operands.append(parser.resolve_operand(end, index))
+        else:
+            properties["end"] = IntegerAttr(parser.parse_integer(), i64)
         parser.parse_keyword("step")
         properties["step"] = IntegerAttr(parser.parse_integer(), i64)
         if parser.parse_optional_keyword("unroll"):
             properties["unroll"] = IntegerAttr(parser.parse_optional_integer() or 0, i64)
         attributes = parse_attributes(parser, keyword=True)
         region = parser.parse_region([iv(index)])
-        return cls.create(operands=(start,), properties=properties, attributes=attributes, regions=[region])
+        return cls.create(operands=operands, properties=properties, attributes=attributes, regions=[region])
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         print_untyped_argument(printer, self.index)
         printer.print_string(" = ")
         printer.print_ssa_value(self.start)
-        printer.print_string(f" to {self.end.value.data} step {self.step.value.data}")
+        printer.print_string(" to ")
+        if isinstance(self.until, int):
+            printer.print_int(self.until)
+        else:
+            printer.print_ssa_value(self.until)
+        printer.print_string(f" step {self.step.value.data}")
         if self.unroll is not None:
             printer.print_string(f" unroll {self.unroll.value.data}" if self.unroll.value.data else " unroll")
         print_attributes(printer, self, keyword=True)

@@ -16,13 +16,23 @@ from ...dialects.limits import UNLIMITED, Limits
 from ...dialects.loop import ForOp, ReduceOp, ScanOp, YieldOp
 from ...dialects.monoids import Monoid, MonoidAttr
 from ...dialects.schedule import Factor, Schedule
-from ...dialects.tile import AxisOp, ReadOp, ReduceAcrossOp, ScanAcrossOp, Tile, WriteOp, broadcast_shape
+from ...dialects.tile import (
+    AxisOp,
+    LeaveUnlessOp,
+    ReadOp,
+    ReduceAcrossOp,
+    ScanAcrossOp,
+    Tile,
+    WriteOp,
+    broadcast_shape,
+)
 from ...dialects.traversal import ops_inside
 from ...dialects.types import element_of, index, shape_of, with_shape
 from ...dialects.uop import KernelOp, LoadOp, StoreOp
 from ..tile.tile_builder import TileBuilder, joined_shape
 from .matrix_products import perfect_nest
 from .schedule_checks import axis_extents, check_schedule
+from .step_limits import StepLimits
 
 
 @dataclass(frozen=True)
@@ -48,6 +58,8 @@ class ConvertLoopToTilePass(ModulePass):
       elements of its reductions, which are the monoid's identity behind the end.
     - What does not vary with a block or thread axis is computed by all its blocks or threads, and written by the
       first.
+    - Limits of a loop become those of the outermost serial loop of its axis, rounded outwards to its steps and alike
+      for all threads of a block; blocks in which nothing is inside the limits leave at once.
 
     Leaves alone: kernels that are in tile form. Refused: a kernel without schedule, a schedule that does not fit it.
     """
@@ -162,6 +174,7 @@ class _Conversion:
     def run(self) -> None:
         block = self.kernel.body.block
         old = list(block.ops)
+        stores = [op for op in ops_inside(self.kernel.body) if isinstance(op, StoreOp)]
         for op in old:
             op.detach()
         for argument in block.args:
@@ -175,6 +188,9 @@ class _Conversion:
         for axis, place, factor in self.schedule.of_kinds(THREAD_KINDS):
             if factor.extent > 1 and (shared := self.schedule.shared(factor)) is not None:
                 self.parts[axis, place] = self.parts[shared]
+        self.limits = StepLimits(stores, self.schedule, self.parts, self.values)
+        if (needed := self.limits.needed(self.top)) is not None:
+            self.top.insert(LeaveUnlessOp.of(needed))
         self.convert(self.top, old)
         for op in reversed(old):
             op.erase(safe_erase=False)
@@ -304,9 +320,13 @@ class _Conversion:
         for place, factor in enumerate(factors):
             if factor.kind not in kinds or factor.extent == 1:
                 continue
+            limits = UNLIMITED
+            if factor.kind is AxisKind.LOOP and not any(other.limits.values for other in opened.values()):
+                limits = self.limits.of_loop(outer, loop, place)
             outer = outer.nested(Block(arg_types=(index,)))
             outer.location = loop.location
-            opened[place] = _Loop(AxisAttr(axis, factor.extent, factor.kind), outer)
+            opened[place] = _Loop(AxisAttr(axis, factor.extent, factor.kind), outer, limits)
+            self.limits.opened.setdefault(axis, {})[place] = opened[place].index
             is_inner = any(f.kind in _LOOP_KINDS and f.extent > 1 for f in factors[:place])
             opened[place].index.name_hint = axis + ("oi"[is_inner] if count == 2 else "")
         return opened

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from math import gcd
 
@@ -15,7 +16,7 @@ from ...dialects import cpu_kernel
 from ...dialects.cpu_kernel.control import VECTOR_BYTES
 from ...dialects.layouts import strides_of
 from ...dialects.loop import ForOp, YieldOp
-from ...dialects.tile import AxisOp, ReadOp, StageOp, WriteOp
+from ...dialects.tile import AxisOp, LeaveUnlessOp, ReadOp, StageOp, WriteOp
 from ...dialects.traversal import ops_inside
 from ...dialects.types import byte_width, element_of, index, is_memref, shape_of
 from ...dialects.uop import AddOp, AluOp, BitcastOp, CastOp, ConstOp, ExpandOp, KernelOp, MulOp, ReduceAxisOp
@@ -33,7 +34,7 @@ from .lower.values import Value, Values
 from .lower_cpu.accesses import lower_read, lower_write
 from .lower_cpu.costs import task_grain
 from .lower_cpu.loops import lower_loop
-from .lower_cpu.lowering import CPULowering, Place
+from .lower_cpu.lowering import ONLY, CPULowering, Place
 from .lower_cpu.reductions import lower_reduce_axis
 from .lower_cpu.stages import lower_stage
 from .lower_cpu.tasks import lower_tasks
@@ -46,7 +47,7 @@ _HELP = "run convert-loop-to-tile first, with a schedule for a CPU (choose-sched
 class ConvertTileToCPUKernelPass(ModulePass):
     """Tile form (`uop.kernel` with a schedule) → `cpu_kernel.kernel`, for a machine's vectors.
 
-    - Block axes become the digits of a task's number.
+    - Block axes become the digits of a task's number; what follows `tile.leave_unless` stands in a branch.
     - Register tiles become scalars and vectors, all written out. Lanes go along the register dimension along which
       most accesses find their elements side by side, as many as the widest element leaves room for; accesses with other
       strides give each lane its own index.
@@ -187,9 +188,16 @@ def _index_bits(body: Region, indices: Indices) -> int:
 
 
 def _lower_block(lowering: CPULowering, scope: VectorScope, block: Block) -> None:
-    for op in block.ops:
-        with scope.at(scope.location if op.location == UNKNOWN else op.location):
-            _lower_op(lowering, scope, op)
+    with ExitStack() as branches:
+        for op in block.ops:
+            with scope.at(scope.location if op.location == UNKNOWN else op.location):
+                if isinstance(op, LeaveUnlessOp):
+                    branch = cpu_kernel.IfOp.of(lowering.vector_at(scope, op.needed, ONLY))
+                    behind = branches.enter_context(scope.inside(branch, branch.then.block))
+                else:
+                    _lower_op(lowering, scope, op)
+                    behind = scope
+            scope = behind
 
 
 def _lower_op(lowering: CPULowering, scope: VectorScope, op: Operation) -> None:

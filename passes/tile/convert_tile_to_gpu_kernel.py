@@ -12,8 +12,9 @@ from xdsl.ir import Block, Operation, Region
 from xdsl.passes import ModulePass
 
 from ...dialects import gpu_kernel
+from ...dialects.gpu_kernel import IfOp
 from ...dialects.loop import ForOp, YieldOp
-from ...dialects.tile import AxisOp, MmaOp, ReadOp, ReduceAcrossOp, ScanAcrossOp, StageOp, WriteOp
+from ...dialects.tile import AxisOp, LeaveUnlessOp, MmaOp, ReadOp, ReduceAcrossOp, ScanAcrossOp, StageOp, WriteOp
 from ...dialects.traversal import ops_inside
 from ...dialects.types import shape_of
 from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, ExpandOp, KernelOp, ReduceAxisOp
@@ -41,7 +42,8 @@ from .lower.values import Values
 class ConvertTileToGPUKernelPass(ModulePass):
     """Tile form (`uop.kernel` with a schedule) → `gpu_kernel.kernel`, for an architecture.
 
-    - Block and thread axes become digits of the block's and the thread's number.
+    - Block and thread axes become digits of the block's and the thread's number. What follows `tile.leave_unless`
+      stands in a branch; loops with limits end at an index that is found when the kernel runs.
     - Buffers become flat. Indices are linear forms with bounds: they fold, divide by truncation where the dividend
       is certainly not negative, and stand outside of the loops in which they do not change.
     - Vectors become register arrays under unrolled loops, where they are read, carried, reduced, or used more than
@@ -158,6 +160,10 @@ def _lower_block(lowering: Lowering, scope: Scope, block: Block) -> None:
             with scope.at(scope.location if op.location == UNKNOWN else op.location):
                 if isinstance(op, ReduceAcrossOp):
                     behind = lower_reduce_across(lowering, scope, op, branches)
+                elif isinstance(op, LeaveUnlessOp):
+                    (needed,) = lowering.values.scalars(scope, [op.needed])
+                    branch = IfOp.of(needed)
+                    behind = branches.enter_context(scope.inside(branch, branch.then.block))
                 else:
                     _lower_op(lowering, scope, op, stages)
                     behind = scope

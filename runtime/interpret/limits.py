@@ -25,6 +25,10 @@ def ignoring_limits() -> Generator[None]:
         _honoured.reset(token)
 
 
+def honours_limits() -> bool:
+    return _honoured.get()
+
+
 def inside(limits: Limits, positions: Array, values: dict[SSAValue, Array]) -> Array | None:
     """Where positions are inside limits, whose values are given; None where all count."""
     if limits.values and _honoured.get():

@@ -209,7 +209,8 @@ class ScalarInterpreter:
     def excuse(self, buffer: SSAValue, indices: Sequence[Array], outside: Array) -> None:
         """Note the elements that nobody asks for."""
         excused = self.excused.setdefault(buffer, np.zeros(self.buffers[buffer].shape, dtype=bool))
-        excused[tuple(np.broadcast_to(i, outside.shape)[outside] for i in indices)] = True
+        if outside.any():
+            excused[tuple(np.broadcast_to(i, outside.shape)[outside] for i in indices)] = True
 
     def accounted(self) -> dict[SSAValue, Array]:
         """By buffer that the kernel writes to: where it was written, or need not be."""

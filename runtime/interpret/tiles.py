@@ -15,7 +15,7 @@ from ...dialects.axes import THREAD_KINDS, WARP, AxisKind
 from ...dialects.layouts import SwizzleAttr, row_dimension, strides_of
 from ...dialects.loop import ForOp, YieldOp
 from ...dialects.semantics import ALU
-from ...dialects.tile import AxisOp, MmaOp, ReadOp, ReduceAcrossOp, ScanAcrossOp, StageOp, WriteOp
+from ...dialects.tile import AxisOp, LeaveUnlessOp, MmaOp, ReadOp, ReduceAcrossOp, ScanAcrossOp, StageOp, WriteOp
 from ...dialects.types import byte_width, element_of, f32, shape_of
 from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, ExpandOp, KernelOp, ReduceAxisOp
 from .arrays import (
@@ -33,14 +33,15 @@ from .arrays import (
     scan,
 )
 from .buffers import check_buffers, check_written
+from .limits import honours_limits, inside
 
 
 def interpret_tile_kernel(kernel: KernelOp, buffers: Sequence[Array]) -> None:
     """Run a kernel in tile form on its buffers, in the order of its arguments; it writes its outputs in place.
 
     Raises `ExecutionError`, which names the op, when an access that its mask allows leaves its buffer or slab, when
-    two different values are written to one element, when an element of an output is left out, when elements that
-    are moved as a vector do not lie side by side, and when the origin of a stage differs between threads.
+    two different values are written to one element, when an element of an output is left out that lies inside the
+    limits of loops and blocks, when elements that are moved as a vector do not lie side by side, and when the origin of a stage differs between threads.
     """
     check_buffers(kernel, buffers)
     interpreter = _Interpreter(kernel)
@@ -51,7 +52,7 @@ def interpret_tile_kernel(kernel: KernelOp, buffers: Sequence[Array]) -> None:
     interpreter.memories.update(memories)
     interpreter.run(block.ops)
     outputs = {op.buffer for op in kernel.body.walk() if isinstance(op, WriteOp)}
-    check_written(kernel, {buffer: memory.written for buffer, memory in memories.items() if buffer in outputs})
+    check_written(kernel, {buffer: memory.written | memory.excused for buffer, memory in memories.items() if buffer in outputs})
 
 
 class _Memory:
@@ -60,6 +61,8 @@ class _Memory:
     def __init__(self, buffer: Array):
         self.buffer = buffer
         self.written = np.zeros(buffer.shape, dtype=bool)
+        self.excused = np.zeros(buffer.shape, dtype=bool)
+        """Where nobody asks for elements."""
 
 
 @dataclass
@@ -81,6 +84,8 @@ class _Interpreter:
     def __init__(self, kernel: KernelOp):
         self.values: dict[SSAValue, Array] = {}
         self.memories: dict[SSAValue, _Memory | _Slab] = {}
+        self.inside: list[Array] = []
+        """Conditions of blocks that have not left, and of the steps of open loops with limits."""
         ops = list(kernel.body.walk())
         self.axes = [op for op in ops if isinstance(op, AxisOp) and op.axis.axis_kind is not AxisKind.REGISTER]
         shapes = [shape_of(result.type) for op in ops for result in op.results if not isinstance(op, StageOp)]
@@ -104,6 +109,8 @@ class _Interpreter:
                 self.stage(op)
             elif isinstance(op, WriteOp):
                 self.write(op)
+            elif isinstance(op, LeaveUnlessOp):
+                self.leave(op)
             elif not isinstance(op, YieldOp):
                 self.values.update(zip(op.results, self.evaluate(op), strict=True))
 
@@ -253,11 +260,29 @@ class _Interpreter:
                     state.append(self.registers(self.uniform(constant(value, element)), shape_of(result.type)))
                 place += len(group)
         for step in range(op.axis.extent.data):
-            self.values[op.index] = self.uniform(np.asarray(step, dtype=np.int64))
+            self.values[op.index] = number = self.uniform(np.asarray(step, dtype=np.int64))
             self.values.update(zip(op.carried, state, strict=True))
+            executed = inside(op.limits, number, self.values)
+            if executed is not None:
+                self.check_uniform(op, executed)
+                self.inside.append(executed)
             self.run(op.body.block.ops)
-            state = [self.values[value] for value in op.yielded]
+            new = [self.values[value] for value in op.yielded]
+            if executed is not None:
+                self.inside.pop()
+                new = [np.where(executed, value, before) for value, before in zip(new, state, strict=True)]
+            state = new
         self.values.update(zip(op.results, state, strict=True))
+
+    def leave(self, op: LeaveUnlessOp) -> None:
+        if honours_limits():
+            self.check_uniform(op, self.values[op.needed])
+            self.inside.append(self.values[op.needed])
+
+    def check_uniform(self, op: ForOp | LeaveUnlessOp, executed: Array) -> None:
+        """Raise `ExecutionError` where threads of one block differ in what they execute."""
+        if any(executed.shape[d] != 1 for d in self.threads):
+            raise ExecutionError(f"{op.name} is executed by some threads of a block and not by others", op)
 
     def stage(self, op: StageOp) -> None:
         origin = [self.values[x] for x in op.origin]
@@ -362,6 +387,13 @@ class _Interpreter:
         everything = [value, *indices, *([] if mask is None else [mask])]
         shape = np.broadcast_shapes(*(x.shape for x in everything))
         active = np.broadcast_to(True if mask is None else mask, shape)
+        if self.inside:
+            shape = np.broadcast_shapes(shape, *(condition.shape for condition in self.inside))
+            executed = np.broadcast_to(np.logical_and.reduce(np.broadcast_arrays(*self.inside)), shape)
+            left_out = np.broadcast_to(active, shape) & ~executed
+            if left_out.any():
+                memory.excused[tuple(np.broadcast_to(i, shape)[left_out] for i in indices)] = True
+            active = np.broadcast_to(active, shape) & executed
         values = np.broadcast_to(value, shape)[active]
         if not values.size:
             return

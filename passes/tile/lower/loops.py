@@ -12,11 +12,13 @@ from ....dialects.gpu_kernel import StoreOp
 from ....dialects.loop import ForOp
 from ....dialects.monoids import Number
 from ....dialects.types import element_count, element_of, shape_of
+from ....rewriting.interval_arithmetic import Interval
 from ....rewriting.linear import LinearForm
 from .lowering import Lowering
 from .pipelines import Pipeline
 from .scopes import Scope
 from .stages import StageGroup
+from .steps import Steps
 
 MOST_STEPS = 8
 """Steps with different slots that are written out; of more, each computes where its slots are."""
@@ -34,17 +36,6 @@ def lower_loop(lowering: Lowering, scope: Scope, op: ForOp, stages: StageGroup, 
     """
     _begin_state(lowering, scope, op)
     pipeline = Pipeline.of(lowering, op)
-    if pipeline is not None:
-        stages.join(pipeline)
-        pipeline.begin(scope)
-
-    def step(inner: Scope, number: LinearForm) -> None:
-        with lowering.values.assuming(op.index, number):
-            if pipeline is not None:
-                pipeline.step(inner)
-            lower_block(lowering, inner, op.body.block)
-            _change_state(lowering, inner, op)
-
     extent = op.axis.extent.data
     unrolled = op.axis.axis_kind is AxisKind.UNROLL
     together = 1
@@ -52,6 +43,21 @@ def lower_loop(lowering: Lowering, scope: Scope, op: ForOp, stages: StageGroup, 
         together = extent
     elif lowering.values.flat and pipeline is not None and pipeline.period <= MOST_STEPS:
         together = pipeline.period
+    steps = Steps.of(lowering, scope, op, together)
+    if pipeline is not None:
+        stages.join(pipeline)
+        pipeline.begin(scope, steps)
+
+    def step(inner: Scope, number: LinearForm) -> None:
+        with lowering.values.assuming(op.index, number):
+            if pipeline is not None:
+                pipeline.step(inner, steps)
+            lower_block(lowering, inner, op.body.block)
+            _change_state(lowering, inner, op)
+
+    if not steps.all:
+        _lower_limited(lowering, scope, op, steps, together, step)
+        return
     whole = 0 if extent < 2 * together else extent // together
     if whole:
         loop = GPUForOp.of(lowering.indices.constant(0), whole, 1, 0 if unrolled else 1 if together > 1 else None)
@@ -62,6 +68,32 @@ def lower_loop(lowering: Lowering, scope: Scope, op: ForOp, stages: StageGroup, 
                 step(body, first + LinearForm({}, number))
     for number in range(whole * together, extent):
         step(scope, LinearForm({}, number))
+
+
+def _lower_limited(
+    lowering: Lowering,
+    scope: Scope,
+    op: ForOp,
+    steps: Steps,
+    together: int,
+    step: Callable[[Scope, LinearForm], None],
+) -> None:
+    """The loop over the steps inside its limits, `together` at a time, the last of which may be none."""
+    indices = lowering.indices
+    first = indices.quotient(scope, steps.first, together)
+    end = indices.quotient(scope, steps.end + LinearForm({}, together - 1), together)
+    most = -(-steps.extent // together)
+    last = indices.value(scope, end) if end.terms else end.constant
+    loop = GPUForOp.of(indices.value(scope, first), last, 1, 1 if together > 1 else None)
+    loop.index.name_hint = op.index.name_hint
+    with scope.inside(loop, loop.body.block) as body:
+        begin = indices.leaf(loop.index, Interval.of_extent(most)) * together
+        step(body, begin)
+        for number in range(1, together):
+            following = begin + LinearForm({}, number)
+            with steps.executed(lowering, body, following) as inner:
+                if inner is not None:
+                    step(inner, following)
 
 
 def _begin_state(lowering: Lowering, scope: Scope, op: ForOp) -> None:

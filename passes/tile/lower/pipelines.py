@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from math import lcm
 
-from ....dialects.gpu_kernel import AsyncCommitOp, AsyncWaitOp, IfOp
+from ....dialects.gpu_kernel import AsyncCommitOp, AsyncWaitOp
 from ....dialects.loop import ForOp
 from ....dialects.tile import StageOp
-from ....dialects.uop import constant_value
 from ....rewriting.linear import LinearForm
 from .copies import SlabCopy
 from .lowering import Lowering
 from .scopes import Scope
+from .steps import Steps
 from .transposed_copies import slab_copy
 
 
@@ -58,10 +57,6 @@ class Pipeline:
         return Pipeline(lowering, op, [_ring(lowering, stage) for stage in stages]) if stages else None
 
     @property
-    def steps(self) -> int:
-        return self.op.axis.extent.data
-
-    @property
     def period(self) -> int:
         """Steps after which the slots are used again in the same order."""
         return lcm(*(ring.depth for ring in self.rings))
@@ -78,40 +73,28 @@ class Pipeline:
     def _least_depth(self) -> int:
         return min(ring.depth for ring in self._asynchronous or self.rings)
 
-    def begin(self, scope: Scope) -> None:
+    def begin(self, scope: Scope, steps: Steps) -> None:
         """Copy the slabs of the first steps."""
         self.lowering.barrier_before(scope, self.op)
         deepest, groups = max(ring.depth for ring in self.rings), self._least_depth() - 1
         for step in range(deepest - 1):
-            for ring in self.rings:
-                if step < min(ring.depth - 1, self.steps):
-                    self._copy(scope, ring, LinearForm({}, step))
+            number = steps.first + LinearForm({}, step)
+            self._copy_if_executed(scope, [ring for ring in self.rings if step < ring.depth - 1], number, steps)
             # The last group takes what deeper rings copy further ahead.
             if self._asynchronous and (step < groups - 1 or step == deepest - 2):
                 scope.insert(AsyncCommitOp.create())
 
-    def step(self, scope: Scope) -> None:
+    def step(self, scope: Scope, steps: Steps) -> None:
         """Wait for this step's slabs, and start the copies of later ones."""
-        lowering, indices = self.lowering, self.lowering.indices
+        lowering = self.lowering
         current = lowering.values.known[self.op.index]
         assert isinstance(current, LinearForm)
         if self._asynchronous:
             scope.insert(AsyncWaitOp.of(self._least_depth() - 2))
         lowering.barrier(scope)
         for depth in sorted({ring.depth for ring in self.rings}):
-            ahead = current + LinearForm({}, depth - 1)
-            more = indices.compare(scope, "lt", ahead, LinearForm({}, self.steps))
-            decided = constant_value(more)
-            if decided is False:
-                continue
-            with ExitStack() as branches:
-                inner = scope
-                if decided is None:
-                    branch = IfOp.of(more)
-                    inner = branches.enter_context(scope.inside(branch, branch.then.block))
-                for ring in self.rings:
-                    if ring.depth == depth:
-                        self._copy(inner, ring, ahead)
+            rings = [ring for ring in self.rings if ring.depth == depth]
+            self._copy_if_executed(scope, rings, current + LinearForm({}, depth - 1), steps)
         if self._asynchronous:
             scope.insert(AsyncCommitOp.create())
         for ring in self.rings:
@@ -120,6 +103,13 @@ class Pipeline:
     def _slot(self, scope: Scope, ring: _Ring, step: LinearForm) -> LinearForm:
         """Where in its array the slab of a step begins."""
         return self.lowering.indices.remainder(scope, step, ring.depth) * ring.copy.span
+
+    def _copy_if_executed(self, scope: Scope, rings: Sequence[_Ring], step: LinearForm, steps: Steps) -> None:
+        """Copy the slabs of a step, if there is such a step."""
+        with steps.executed(self.lowering, scope, step) as inner:
+            if inner is not None:
+                for ring in rings:
+                    self._copy(inner, ring, step)
 
     def _copy(self, scope: Scope, ring: _Ring, step: LinearForm) -> None:
         with self.lowering.values.assuming(self.op.index, step), scope.at(ring.copy.op.location):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from xdsl.ir import Block
+from xdsl.ir import Block, SSAValue
 
 from ....dialects.cpu_kernel import ForOp, IfOp, LoadOp, StoreOp
+from ....dialects.monoids import Number
 from ....dialects.types import shape_of
-from ....dialects.uop import AluOp, CastOp, constant_value
+from ....dialects.uop import AluOp, CastOp, MaxOp, MinOp, constant_value
 
 THREAD_NANOSECONDS = 2000
 """Work that pays for a thread of its own: twice what it takes to start and join threads that wait (measured: 0.5 to
@@ -31,12 +32,18 @@ def task_grain(body: Block, tasks: int) -> int:
     return max(1, min(tasks, -(-THREAD_NANOSECONDS // max(1, int(cost)))))
 
 
+def _number(value: SSAValue) -> Number | None:
+    """A constant, or that at which a limit is clipped."""
+    is_clipped = isinstance(value.owner, MinOp | MaxOp)
+    return constant_value(value.owner.operands[1] if is_clipped else value)
+
+
 def _cost(block: Block) -> float:
     """Operations of a block; of a branch, those of its dearer part."""
     total = 0.0
     for op in block.ops:
         if isinstance(op, ForOp):
-            first, last = constant_value(op.start), constant_value(op.end)
+            first, last = _number(op.start), _number(op.end)
             steps = 1.0
             if isinstance(first, int) and isinstance(last, int):
                 steps = max(0, last - first) / op.step.value.data

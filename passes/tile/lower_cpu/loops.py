@@ -20,12 +20,13 @@ LowerBlock = Callable[[CPULowering, VectorScope, Block], None]
 
 
 def lower_loop(lowering: CPULowering, scope: VectorScope, op: ForOp, lower_block: LowerBlock) -> None:
-    """The loop over its whole steps, in which the masks of ragged axes hold, and what is left."""
+    """The loop over its whole steps, in which the masks of ragged axes hold, and what is left; with limits, as far as
+    these are inside of them."""
     extent = op.axis.extent.data
     state = _initial(lowering, scope, op)
     whole = lowering.whole_steps(op.index)
     for start, end in [(0, extent)] if whole is None else [(0, whole), (whole, extent)]:
-        if end - start == 1:
+        if end - start == 1 and not op.limits.values:
             lowering.parts[op.index] = {ONLY: LinearForm({}, start)}
             _set_state(lowering, op.carried, state)
             lower_block(lowering, scope, op.body.block)
@@ -46,7 +47,8 @@ def _lower_steps(
     lower_block: LowerBlock,
 ) -> Sequence[SSAValue]:
     unroll = end - start if op.axis.axis_kind is AxisKind.UNROLL else None
-    first, last = (lowering.indices.constant(number) for number in (start, end))
+    first = _limit(lowering, scope, "max", op.lower, start)
+    last = _limit(lowering, scope, "min", op.upper, end)
     loop = CPUForOp.of(first, last, state, 1, unroll)
     loop.index.name_hint = op.index.name_hint
     with scope.inside(loop, loop.body.block) as body:
@@ -56,6 +58,14 @@ def _lower_steps(
         if op.carried:
             body.insert(YieldOp.create(operands=_state(lowering, body, op.yielded)))
     return loop.outputs
+
+
+def _limit(lowering: CPULowering, scope: VectorScope, name: str, limit: SSAValue | None, number: int) -> SSAValue:
+    """A limit that leaves no more than the steps from, or to, this one."""
+    constant = lowering.indices.constant(number)
+    if limit is None:
+        return constant
+    return scope.alu(name, lowering.vector_at(scope, limit, ONLY), constant)
 
 
 def _initial(lowering: CPULowering, scope: VectorScope, op: ForOp) -> list[SSAValue]:
