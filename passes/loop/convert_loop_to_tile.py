@@ -32,6 +32,7 @@ from ...dialects.uop import KernelOp, LoadOp, StoreOp
 from ..tile.tile_builder import TileBuilder, joined_shape
 from .matrix_products import perfect_nest
 from .schedule_checks import axis_extents, check_schedule
+from .siblings import with_siblings
 from .step_limits import StepLimits
 
 
@@ -49,7 +50,8 @@ class ConvertLoopToTilePass(ModulePass):
     The mma factor of the reduced axis is a loop, which tile-mma makes instructions of.
 
     - `loop.reduce`: serial factors carry the state, register factors are combined with `uop.reduce_axis`, threads
-      with `tile.reduce_across`. A reduction that only reduces another of the same monoid is carried out with it. A
+      with `tile.reduce_across`. A reduction that only reduces another of the same monoid is carried out with it.
+      Reductions side by side that walk the same axes share their loops, so that what they read is read once. A
       monoid with two stages combines the registers in each step: the first values alone, then the others.
     - `loop.scan`: the serial loops of its axis carry the state; register and thread factors, which are inside of them,
       are scanned with `tile.scan_across`. Steps behind the end of a ragged axis come last, and nobody reads what they
@@ -219,12 +221,12 @@ class _Conversion:
     # Ops.
 
     def convert(self, builder: TileBuilder, ops: Iterable[Operation]) -> None:
-        for op in ops:
+        for op, siblings in with_siblings(ops):
             with builder.at(op.location):
                 if isinstance(op, ForOp):
                     self.parallel(builder, op)
                 elif isinstance(op, ReduceOp):
-                    self.reduce(builder, op)
+                    self.reduce(builder, (op, *siblings))
                 elif isinstance(op, ScanOp):
                     self.define(op, self.scan(builder, op), self.axes_of(op.operands))
                 elif isinstance(op, LoadOp):
@@ -305,10 +307,10 @@ class _Conversion:
 
     # Loops.
 
-    def open_axis(self, outer: TileBuilder, loop: ForOp | ReduceOp) -> list[_Loop]:
+    def open_axis(self, outer: TileBuilder, siblings: Sequence[ForOp | ReduceOp]) -> list[_Loop]:
         """Begin the serial loops of an axis, and say what its index and its validity are inside."""
-        opened = self.open_loops(outer, loop, _LOOP_KINDS)
-        self.bind(loop, opened)
+        opened = self.open_loops(outer, siblings[0], _LOOP_KINDS)
+        self.bind(siblings, opened)
         return list(opened.values())
 
     def open_loops(self, outer: TileBuilder, loop: ForOp | ReduceOp, kinds: Sequence[AxisKind]) -> dict[int, _Loop]:
@@ -331,9 +333,9 @@ class _Conversion:
             opened[place].index.name_hint = axis + ("oi"[is_inner] if count == 2 else "")
         return opened
 
-    def bind(self, loop: ForOp | ReduceOp, opened: Mapping[int, _Loop]) -> None:
-        """Say what the index of an axis, and its validity, are inside its loops."""
-        axis, location = loop.axis.axis.data, loop.location
+    def bind(self, siblings: Sequence[ForOp | ReduceOp], opened: Mapping[int, _Loop]) -> None:
+        """Say what the index of an axis, and its validity, are inside its loops, which the siblings share."""
+        axis, location = siblings[0].axis.axis.data, siblings[0].location
         factors = self.schedule.factors(axis)
         strides = [prod(inner.extent for inner in factors[place + 1 :]) for place in range(len(factors))]
 
@@ -354,13 +356,14 @@ class _Conversion:
                     position = builder.add_term(position, part, stride)
             if position is None:
                 position = builder.const(0, index)
-            self.values[loop.index] = position
-            self.varies[loop.index] = frozenset((axis,))
+            for loop in siblings:
+                self.values[loop.index] = position
+                self.varies[loop.index] = frozenset((axis,))
             if prod(factor.extent for factor in factors) > self.extents[axis]:
                 self.valid[axis] = builder.alu("lt", position, builder.const(self.extents[axis], index))
 
     def parallel(self, outer: TileBuilder, op: ForOp) -> None:
-        loops = self.open_axis(outer, op)
+        loops = self.open_axis(outer, (op,))
         scans = self.scans[op] = _Scans(loops)
         builders = [outer, *(loop.builder for loop in loops)]
         self.convert(builders[-1], op.body.block.ops)
@@ -396,23 +399,31 @@ class _Conversion:
         self.scans[op.loop].state += state
         return scanned
 
-    def reduce(self, outer: TileBuilder, op: ReduceOp) -> None:
-        reductions = perfect_nest(op)
-        axes = [reduction.axis.axis.data for reduction in reductions]
-        monoid = op.monoid.data
-        loops = self.open_nest(outer, reductions)
+    def reduce(self, outer: TileBuilder, siblings: Sequence[ReduceOp]) -> None:
+        """Carry out reductions that walk the same axes, in one nest of loops."""
+        nests = [perfect_nest(op) for op in siblings]
+        axes = [reduction.axis.axis.data for reduction in nests[0]]
+        loops = self.open_nest(outer, nests)
         builder = loops[-1].builder if loops else outer
-        state = self.combined(builder, op.monoid.monoid, loops, self.elements(builder, reductions[-1], axes), axes)
+        state: Sequence[SSAValue] = [
+            value
+            for op, nest in zip(siblings, nests, strict=True)
+            for value in self.combined(builder, op.monoid.monoid, loops, self.elements(builder, nest[-1], axes), axes)
+        ]
+        monoids = [op.monoid for op in siblings]
         for depth in reversed(range(len(loops))):
             around, inits = (loops[depth - 1].builder, loops[depth - 1].carried) if depth else (outer, ())
-            state = loops[depth].finish(around, [op.monoid], inits, state).results
+            state = loops[depth].finish(around, monoids, inits, state).results
 
-        if (dimensions := self.register_dimensions(axes)) and loops and op.monoid.monoid.stages is None:
-            state = outer.reduce_axis(monoid, state, dimensions)
+        dimensions = self.register_dimensions(axes)
         threads = [part for (axis, _), part in self.parts.items() if axis in axes and not shape_of(part.type)]
-        if threads:
-            state = self.across(outer, op.monoid.monoid, state, threads)
-        self.define(op, state, self.axes_of(reductions[-1].yielded) - set(axes))
+        for op, nest in zip(siblings, nests, strict=True):
+            own, state = state[: len(op.results)], state[len(op.results) :]
+            if dimensions and loops and op.monoid.monoid.stages is None:
+                own = outer.reduce_axis(op.monoid.data, own, dimensions)
+            if threads:
+                own = self.across(outer, op.monoid.monoid, own, threads)
+            self.define(op, own, self.axes_of(nest[-1].yielded) - set(axes))
 
     def across(
         self, builder: TileBuilder, monoid: Monoid, state: Sequence[SSAValue], threads: Sequence[SSAValue]
@@ -429,27 +440,29 @@ class _Conversion:
         alike = len({shape_of(value.type) for value in state}) == 1
         return reduce(monoid, list(state)) if alike else monoid.reduce(builder, state, reduce)
 
-    def open_nest(self, outer: TileBuilder, reductions: Sequence[ReduceOp]) -> list[_Loop]:
-        """Begin the loops of a perfect nest, and convert what stands in their bodies. That over a matrix instruction is
-        innermost, whichever axis it belongs to."""
-        bodies = [[op for op in reduction.body.block.ops if op not in reductions] for reduction in reductions]
+    def open_nest(self, outer: TileBuilder, nests: Sequence[Sequence[ReduceOp]]) -> list[_Loop]:
+        """Begin the loops of perfect nests over the same axes, and convert what stands in their bodies. That over a
+        matrix instruction is innermost, whichever axis it belongs to."""
+        levels = list(zip(*nests, strict=True))
+        inner = {reduction for nest in nests for reduction in nest[1:]}
+        bodies = [[op for each in level for op in each.body.block.ops if op not in inner] for level in levels]
         matrix = self.schedule.of_kinds((AxisKind.MMA,))
         builder, loops = outer, list[_Loop]()
-        if not any(reduction.axis.axis.data == axis for reduction in reductions[:-1] for axis, _, _ in matrix):
-            for reduction, body in zip(reductions, bodies, strict=True):
-                loops += self.open_axis(builder, reduction)
+        if not any(level[0].axis.axis.data == axis for level in levels[:-1] for axis, _, _ in matrix):
+            for level, body in zip(levels, bodies, strict=True):
+                loops += self.open_axis(builder, level)
                 builder = loops[-1].builder if loops else outer
                 self.convert(builder, body)
             return loops
-        opened: dict[ReduceOp, dict[int, _Loop]] = {reduction: {} for reduction in reductions}
+        opened: dict[ReduceOp, dict[int, _Loop]] = {level[0]: {} for level in levels}
         for kinds in (SERIAL_KINDS, (AxisKind.MMA,)):
-            for reduction in reductions:
-                added = self.open_loops(builder, reduction, kinds)
-                opened[reduction] |= added
+            for first, *_ in levels:
+                added = self.open_loops(builder, first, kinds)
+                opened[first] |= added
                 loops += added.values()
                 builder = loops[-1].builder if loops else outer
-        for reduction in reductions:
-            self.bind(reduction, opened[reduction])
+        for level in levels:
+            self.bind(level, opened[level[0]])
         for body in bodies:
             self.convert(builder, body)
         return loops
@@ -476,11 +489,10 @@ class _Conversion:
             with_shape(value.type, [1 if d in narrow else n for d, n in enumerate(shape_of(value.type))])
             for value in elements
         ]
-        for loop in loops:
-            loop.carry(types)
+        carried = [loop.carry(types) for loop in loops][-1]
         if monoid.stages is not None:
-            return monoid.stages.fold(builder, loops[-1].carried, elements, reduce)
-        return monoid.combine(builder, loops[-1].carried, elements)
+            return monoid.stages.fold(builder, carried, elements, reduce)
+        return monoid.combine(builder, carried, elements)
 
     def elements(self, builder: TileBuilder, op: ReduceOp, axes: Sequence[str]) -> list[SSAValue]:
         """What a thread combines in one step, as wide as the axes' registers; identities at positions outside.

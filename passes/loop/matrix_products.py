@@ -25,11 +25,11 @@ from ...dialects.uop import (
 
 
 def why_no_matrix(kernel: KernelOp, row: str, column: str, reduced: str) -> str | None:
-    """Why a kernel in loop form has no product over these axes that a matrix instruction computes; None if it has one.
+    """Why a kernel in loop form has no products over these axes that matrix instructions compute; None if it has.
 
-    It is a sum in f32, along `reduced` and whatever is reduced inside of it with nothing else in between, of a · b: two
-    f16 or two bf16, cast to f32, or two f32 cut to TF32, of which one varies with the row but not with the column, and
-    the other the other way round.
+    Each is a sum in f32, along `reduced` and whatever is reduced inside of it with nothing else in between, of a · b:
+    two f16 or two bf16, cast to f32, or two f32 cut to TF32, of which one varies with the row but not with the column,
+    and the other the other way round. All multiply one type.
     """
     loops: dict[str, list[ForOp | ReduceOp]] = {}
     for op in ops_inside(kernel.body):
@@ -38,14 +38,17 @@ def why_no_matrix(kernel: KernelOp, row: str, column: str, reduced: str) -> str 
     for axis in (row, column):
         if any(not isinstance(loop, ForOp) for loop in loops.get(axis, [])):
             return f"axis {axis} is reduced, too"
-    if len(loops.get(reduced, [])) != 1:
-        return f"several loops go over axis {reduced}"
-    (reduction,) = loops[reduced]
-    if not isinstance(reduction, ReduceOp):
+    if not loops.get(reduced):
         return f"nothing is summed along {reduced}"
-    if reduction.monoid.data != "add" or [x.type for x in reduction.results] != [f32]:
-        return f"along {reduced} there is no sum of f32"
-    return _why_no_product(perfect_nest(reduction)[-1], row, column)
+    for reduction in loops[reduced]:
+        if not isinstance(reduction, ReduceOp):
+            return f"nothing is summed along {reduced}"
+        if reduction.monoid.data != "add" or [x.type for x in reduction.results] != [f32]:
+            return f"along {reduced} there is no sum of f32"
+        if (reason := _why_no_product(perfect_nest(reduction)[-1], row, column)) is not None:
+            return reason
+    types = {type_name(_taken(product).type) for product in products_along(kernel, reduced)}
+    return None if len(types) == 1 else f"the products are of {' and '.join(sorted(types))}"
 
 
 def multiplied(factor: Operation | Block) -> SSAValue | None:
@@ -58,12 +61,20 @@ def multiplied(factor: Operation | Block) -> SSAValue | None:
 
 def matrix_atom(kernel: KernelOp, reduced: str) -> str:
     """The instruction for the product along this axis, where there is one (`why_no_matrix`)."""
+    return atom_for(type_name(_taken(products_along(kernel, reduced)[0]).type))
+
+
+def products_along(kernel: KernelOp, reduced: str) -> list[MulOp]:
+    """What is summed along this axis, where all of it are products: several share the loops of the axis."""
     loops = [op for op in ops_inside(kernel.body) if isinstance(op, ReduceOp) and op.axis.axis.data == reduced]
-    product = perfect_nest(loops[0])[-1].yielded[0].owner
-    assert isinstance(product, MulOp)
+    elements = [perfect_nest(loop)[-1].yielded[0].owner for loop in loops]
+    return [element for element in elements if isinstance(element, MulOp)]
+
+
+def _taken(product: MulOp) -> SSAValue:
     taken = multiplied(product.operands[0].owner)
     assert taken is not None
-    return atom_for(type_name(taken.type))
+    return taken
 
 
 def perfect_nest(op: ReduceOp) -> list[ReduceOp]:

@@ -11,7 +11,7 @@ from ...dialects.axes import AxisKind
 from ...dialects.schedule import BlockGroup, Factor, Staging
 from ...dialects.types import element_of
 from .kernel_shape import Access, KernelShape
-from .matrix_products import matrix_atom, why_no_matrix
+from .matrix_products import matrix_atom, products_along, why_no_matrix
 from .schedule_parts import Axes, Choice, ceil_div, power_of_two_above, schedule_of
 
 SHARED_BYTES = 48 * 1024
@@ -95,14 +95,23 @@ def _why_not(shape: KernelShape, row: str, column: str, reduced: str) -> str | N
 
 
 def _operands(shape: KernelShape, reduced: str) -> list[Access]:
-    return [access for access in shape.loads if reduced in access.axes]
+    """What is read along the reduced axis: once where several products read it."""
+    found: list[Access] = []
+    for access in shape.loads:
+        if reduced in access.axes and (access.buffer, access.indices) not in ((x.buffer, x.indices) for x in found):
+            found.append(access)
+    return found
 
 
-def _sides(shape: KernelShape, row: str, column: str, atom: Atom, largest: int) -> tuple[_Side, _Side]:
-    """The tile of a block, at most so long and wide, and its warps: in squares where they can be."""
+def _sides(shape: KernelShape, row: str, column: str, atom: Atom, largest: int, products: int) -> tuple[_Side, _Side]:
+    """The tile of a block, at most so long, and so wide in all of its products together, and its warps: in squares
+    where they can be."""
     m, n = shape.extents[row], shape.extents[column]
     rows = max(atom.m, min(largest, power_of_two_above(m)))
-    columns = max(atom.n, min(largest, power_of_two_above(n)))
+    most = max(2 * atom.n, largest // power_of_two_above(products))
+    columns = max(atom.n, min(most, power_of_two_above(n)))
+    while rows > atom.m and products * rows * columns > largest * largest:
+        rows //= 2
     across = min(2, max(1, columns // 16))
     down = min(WARPS // across, rows // atom.m)
     across = min(WARPS // down, max(1, columns // 16))
@@ -159,9 +168,10 @@ def _schedule(shape: KernelShape, row: str, column: str, reduced: str) -> Choice
     batches = prod(max(1, shape.extents[axis]) for axis in shape.parallel if axis not in (row, column))
     name = matrix_atom(shape.kernel, reduced)
     atom, length = ATOMS[name], shape.extents[reduced]
-    sides = _sides(shape, row, column, atom, 128)
+    products = len(products_along(shape.kernel, reduced))
+    sides = _sides(shape, row, column, atom, 128, products)
     if prod(side.blocks for side in sides) * batches < FEW_BLOCKS:
-        sides = _sides(shape, row, column, atom, 64)
+        sides = _sides(shape, row, column, atom, 64, products)
     depth = DEPTH_BYTES * atom.pack // 4
     depth = depth if length > depth else atom.k
     steps = ceil_div(length, depth)
@@ -187,8 +197,9 @@ def _schedule(shape: KernelShape, row: str, column: str, reduced: str) -> Choice
     if steps > 1 and slabs > 1:
         room = SHARED_BYTES - slabs * slab_bytes - _exchange_bytes(shape, sides, operands)
         stage |= _staged_behind(shape, sizes, stage, room)
+    what = "product" if products == 1 else f"{products} products"
     reason = (
-        f"product by {name}: a tile of {sides[0].tile} x {sides[1].tile} a block of "
+        f"{what} by {name}: a tile of {sides[0].tile} x {sides[1].tile} a block of "
         f"{sides[0].warps * sides[1].warps} warps, {depth} deep, {steps} steps"
     )
     first, last = sorted(zip((row, column), sides, strict=True), key=lambda side: shape.parallel.index(side[0]))

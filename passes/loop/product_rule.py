@@ -77,16 +77,22 @@ class Side:
         )
 
 
-def _sides(extent: int) -> list[Side]:
+def _sides(extent: int) -> tuple[Side, ...]:
     """16, 32 or 64 elements, less for small axes: runs as long as they can be, or of one."""
     registers = 4 if extent >= 32 else 2 if extent > 8 else 1
     threads = min(16, power_of_two_above(ceil_div(extent, registers)))
-    return [Side(threads, 1, registers), Side(threads, registers, 1)]
+    return Side(threads, 1, registers), Side(threads, registers, 1)
 
 
-LARGE_SIDES = (Side(8, 8, 1), Side(8, 2, 4))
+LARGE_SIDES = {
+    8: (Side(8, 8, 1), Side(8, 2, 4)),
+    4: (Side(8, 4, 1), Side(8, 1, 4)),
+    2: (Side(8, 2, 1), Side(8, 1, 2)),
+    1: (Side(8, 1, 1),),
+}
 """64 elements of which a thread holds 8: a step of 8 x 8 multiplications takes 16 elements of the slabs, where 4 x 4
-take 8. Runs of four are one 16-byte access, which threads side by side make without bank conflicts."""
+take 8. Runs of four are one 16-byte access, which threads side by side make without bank conflicts. Fewer where
+several products share the rows: together they are as many."""
 
 LARGE_STEP = 16
 """Steps of the reduced axis in a slab of large tiles, which are written out: their addresses are constants, and four
@@ -99,21 +105,29 @@ MANY_BLOCKS = 64
 """Blocks from which on the tiles are large: fewer have a multiprocessor each, on which more threads hide more."""
 
 
-def _has_large_tiles(shape: KernelShape, row: str, column: str, reduced: str, staged: Mapping[str, Access]) -> bool:
-    """Whether each thread computes 8 x 8 elements: for many blocks of them, and sums of nothing but products, whose
-    64 accumulators and written-out steps fit the registers and the patience of a compiler."""
-    blocks = prod(ceil_div(max(1, shape.extents[axis]), 64) for axis in (row, column))
-    blocks *= prod(max(1, shape.extents[axis]) for axis in shape.parallel if axis not in (row, column))
+def _large_sides(
+    shape: KernelShape, row: str, column: str, reduced: str, staged: Mapping[str, Access]
+) -> dict[str, tuple[Side, ...]] | None:
+    """The sides of tiles of which each thread computes 8 x 8 elements, of all products together: for many blocks of
+    them, and sums of nothing but products, whose 64 accumulators and written-out steps fit the registers and the
+    patience of a compiler."""
     reductions = [op for op in shape.kernel.body.walk() if isinstance(op, ReduceOp)]
-    return (
-        min(shape.extents[row], shape.extents[column]) >= 64
+    counts = {axis: sum(axis in access.axes for access in staged.values()) for axis in (row, column)}
+    narrow = max((row, column), key=counts.__getitem__)
+    registers = {axis: 8 for axis in (row, column)}
+    registers[narrow] = max(1, 8 // power_of_two_above(len(reductions)))
+    tile = {axis: 8 * count for axis, count in registers.items()}
+    blocks = prod(ceil_div(max(1, shape.extents[axis]), tile.get(axis, 1)) for axis in shape.parallel)
+    is_large = (
+        all(shape.extents[axis] >= extent for axis, extent in tile.items())
         and shape.extents[reduced] > LARGE_STEP
         and blocks >= MANY_BLOCKS
         and shape.widest_bytes <= 4
-        and len(reductions) == 1
-        and len(staged) == 2
-        and all(isinstance(op, LoadOp | CastOp | MulOp | YieldOp) for op in reductions[0].body.block.ops)
+        and all(reduction.axis.axis.data == reduced for reduction in reductions)
+        and len(staged) == len(reductions) + 1
+        and all(isinstance(op, LoadOp | CastOp | MulOp | YieldOp) for each in reductions for op in each.body.block.ops)
     )
+    return {axis: LARGE_SIDES[count] for axis, count in registers.items()} if is_large else None
 
 
 def product_schedule(shape: KernelShape, row: str, column: str, reduced: str) -> Choice:
@@ -130,8 +144,8 @@ def product_schedule(shape: KernelShape, row: str, column: str, reduced: str) ->
     extents = {axis: max(1, shape.extents[axis]) for axis in (row, column)}
     length = max(1, shape.extents[reduced])
     staged = _staged_loads(shape, reduced)
-    large = _has_large_tiles(shape, row, column, reduced, staged)
-    choices = {axis: LARGE_SIDES if large else _sides(extent) for axis, extent in extents.items()}
+    large = _large_sides(shape, row, column, reduced, staged)
+    choices = large or {axis: _sides(extent) for axis, extent in extents.items()}
     tile = {axis: sides[0].extent for axis, sides in choices.items()}
     further = _further_threads(shape, prod(sides[0].threads for sides in choices.values()), row, column)
     tile |= further
@@ -153,7 +167,7 @@ def product_schedule(shape: KernelShape, row: str, column: str, reduced: str) ->
     def layout(pair: Sequence[Side]) -> tuple[float, dict[str, Side], dict[str, int]]:
         """What a register order costs; the sides and the paddings that go with it."""
         sides = dict(zip((row, column), pair, strict=True))
-        best = {buffer: _padding(access, sides, row, column, slab, large) for buffer, access in staged.items()}
+        best = {buffer: _padding(access, sides, row, column, slab, bool(large)) for buffer, access in staged.items()}
         passes = length * sum(cost for cost, _ in best.values())
         return passes + _store_sectors(shape, sides, column), sides, {buffer: pad for buffer, (_, pad) in best.items()}
 
@@ -175,7 +189,8 @@ def product_schedule(shape: KernelShape, row: str, column: str, reduced: str) ->
     sizes = " x ".join(map(str, (*further.values(), tile[row], tile[column])))
     reason = f"product: a tile of {sizes} a block, {step} deep, {steps} steps"
     threads = prod(side.threads for side in sides.values()) * prod(further.values())
-    words = prod(side.registers for side in sides.values()) * ceil_div(shape.widest_bytes, 4)
+    sums = sum(op.axis.axis.data == reduced for op in shape.kernel.body.walk() if isinstance(op, ReduceOp))
+    words = sums * prod(side.registers for side in sides.values()) * ceil_div(shape.widest_bytes, 4)
     min_blocks = None if large else _min_blocks(words, threads)
     if min_blocks is not None:
         reason += f", {min_blocks} blocks a multiprocessor for {words} registers of sums"
@@ -194,14 +209,16 @@ def _min_blocks(words: int, threads: int) -> int | None:
 
 
 def _staged_loads(shape: KernelShape, reduced: str) -> dict[str, Access]:
-    """Buffers whose slabs can be staged: read once, along the reduced axis, by linear indices."""
-    counts: dict[str, int] = {}
+    """Buffers whose slabs can be staged: read at one place, along the reduced axis, by linear indices."""
+    places: dict[str, Access] = {}
+    several: set[str] = set()
     for access in shape.loads:
-        counts[access.buffer] = counts.get(access.buffer, 0) + 1
+        if places.setdefault(access.buffer, access).indices != access.indices:
+            several.add(access.buffer)
     return {
-        access.buffer: access
-        for access in shape.loads
-        if reduced in access.axes and access.is_linear and counts[access.buffer] == 1
+        buffer: access
+        for buffer, access in places.items()
+        if reduced in access.axes and access.is_linear and buffer not in several
     }
 
 

@@ -66,7 +66,23 @@ class TileMmaPass(ModulePass):
 
 def _use_instruction(kernel: KernelOp, matrix: MatrixFactors, loop: ForOp) -> None:
     accumulators = _Accumulators.of(kernel, matrix, loop)
-    condition, factors = _product(loop, matrix.atom)
+    if [monoid.data for monoid in loop.monoids.data] != ["add"] * len(loop.carried):
+        raise _refused(loop, "it carries something else than sums")
+    builder = builder_before(loop)
+    views = accumulators.view_of_a(loop), accumulators.view_of_b(loop)
+    sums = [_multiply(builder, accumulators, loop, number, views) for number in range(len(loop.carried))]
+    for old, new in zip(loop.results, sums, strict=True):
+        old.replace_all_uses_with(new)
+    assert loop.parent is not None
+    loop.parent.erase_op(loop)
+
+
+def _multiply(
+    builder: TileBuilder, accumulators: _Accumulators, loop: ForOp, number: int, views: tuple[_View, _View]
+) -> SSAValue:
+    """The sum of this number that the loop carries, by an instruction; products side by side share what they read."""
+    matrix = accumulators.matrix
+    condition, factors = _product(loop, number, matrix.atom)
     if condition is not None and accumulators.axes_of(condition, loop):
         raise _refused(loop, "which elements it adds depends on rows or columns")
     axes = [accumulators.axes_of(factor, loop) for factor in factors]
@@ -77,19 +93,12 @@ def _use_instruction(kernel: KernelOp, matrix: MatrixFactors, loop: ForOp) -> No
         raise _refused(
             loop, f"one factor varies with {matrix.row} and the other with {matrix.column}, but they vary with {found}"
         )
-    builder = builder_before(loop)
     with builder.at(loop.location):
-        a = accumulators.view_of_a(loop).build(builder, factors[0], condition)
-        b = accumulators.view_of_b(loop).build(builder, factors[1], condition)
-        if loop.inits:
-            state = loop.inits[0]
-        else:
-            state = builder.constant_like(0.0, loop.results[0])
+        a, b = (view.build(builder, factor, condition) for view, factor in zip(views, factors, strict=True))
+        state = loop.inits[number] if loop.inits else builder.constant_like(0.0, loop.results[number])
         result = builder.insert(MmaOp.of(matrix.atom, state, a, b)).result
-    result.name_hint = loop.results[0].name_hint or loop.carried[0].name_hint
-    loop.results[0].replace_all_uses_with(result)
-    assert loop.parent is not None
-    loop.parent.erase_op(loop)
+    result.name_hint = loop.results[number].name_hint or loop.carried[number].name_hint
+    return result
 
 
 def _refused(loop: ForOp, reason: str) -> PassError:
@@ -100,12 +109,10 @@ def _refused(loop: ForOp, reason: str) -> PassError:
     )
 
 
-def _product(loop: ForOp, atom: str) -> tuple[SSAValue | None, tuple[SSAValue, SSAValue]]:
-    """What an instruction multiplies (`multiplied`) to add it to what the loop carries, and where it does, if not
-    everywhere."""
-    if [monoid.data for monoid in loop.monoids.data] != ["add"]:
-        raise _refused(loop, "it carries more, or something else, than one sum")
-    (state,), (new,) = loop.carried, loop.yielded
+def _product(loop: ForOp, number: int, atom: str) -> tuple[SSAValue | None, tuple[SSAValue, SSAValue]]:
+    """What an instruction multiplies (`multiplied`) to add it to the sum of this number that the loop carries, and
+    where it does, if not everywhere."""
+    state, new = loop.carried[number], loop.yielded[number]
     total = new.owner
     if not isinstance(total, AddOp) or state not in total.operands:
         raise _refused(loop, "it does not add to what it carries")
@@ -151,7 +158,7 @@ class _Accumulators:
 
     @staticmethod
     def of(kernel: KernelOp, matrix: MatrixFactors, loop: ForOp) -> _Accumulators:
-        shape = shape_of(loop.results[0].type) if len(loop.results) == 1 else ()
+        shape = shape_of(loop.results[0].type) if len({result.type for result in loop.results}) == 1 else ()
         registers: dict[int, AxisOp] = {}
         lanes: dict[tuple[str, int], SSAValue] = {}
         for op in kernel.body.block.ops:

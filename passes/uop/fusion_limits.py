@@ -17,9 +17,9 @@ Scans
     beside them, and each is read at one step of its axis after the other.
 Contractions
     A contraction is a reduction whose elements combine values none of which depends on the whole space: a matrix
-    product. It is the only reduction of its kernel, and its result is indexed by whole ranges, so that it can be
-    tiled. What is computed for one of its operands is computed again for each tile of the other: at most a few cheap
-    ops.
+    product. The only other reductions of its kernel are contractions that share an operand with it (gate and up) and
+    need nothing of it, `PRODUCTS` in all, and their results are indexed by whole ranges, so that they can be tiled.
+    What is computed for one of its operands is computed again for each tile of the other: at most a few cheap ops.
 Gather
     What is gathered from lies in memory.
 Places
@@ -47,6 +47,9 @@ Combination = ReduceAxisOp | ScanAxisOp
 """Ops that combine elements: what is dear to compute twice."""
 
 PLACES = 16
+
+PRODUCTS = 8
+"""Contractions in one kernel: more leave each a tile too narrow for matrix instructions."""
 
 OPERAND_COST = 6
 """What an operand of a contraction may cost: its loads and its ops, a dear one counted as `DEAR_COST`."""
@@ -193,14 +196,34 @@ def _find_untiled_contraction(cone: Cone, plan: Accesses, reductions: Sequence[_
     contractions = [reduction for reduction in reductions if _is_contraction(cone, plan, reduction)]
     if not contractions:
         return None
-    contraction = contractions[-1]
-    if reductions[0].op is not reductions[-1].op:
-        return Violation(reductions[0].op, "shares a kernel with another reduction, and one is a contraction")
-    indices = [index for index in contraction.access.indices if index != ZERO]
-    ranges = {plan.algebra.as_range(index) for index in indices}
-    if None in ranges or len(ranges) != len(indices):
-        return Violation(contraction.op, "is a contraction whose result is not indexed by whole ranges")
-    return _find_dear_operand(cone, plan, contraction)
+    first = contractions[0]
+    if len(contractions) < len(reductions):
+        other = next(reduction for reduction in reductions if reduction not in contractions)
+        return Violation(
+            min(first, other, key=reductions.index).op,
+            "shares a kernel with another reduction, and one is a contraction",
+        )
+    if len(reductions) > PRODUCTS:
+        return Violation(first.op, f"is one of more than {PRODUCTS} contractions in a kernel")
+    for number, contraction in enumerate(contractions):
+        for other in contractions[:number]:
+            if not _is_beside(cone, plan, other, contraction):
+                return Violation(other.op, "shares a kernel with another contraction, but no operand")
+        indices = [index for index in contraction.access.indices if index != ZERO]
+        ranges = {plan.algebra.as_range(index) for index in indices}
+        if None in ranges or len(ranges) != len(indices):
+            return Violation(contraction.op, "is a contraction whose result is not indexed by whole ranges")
+        if (violation := _find_dear_operand(cone, plan, contraction)) is not None:
+            return violation
+    return None
+
+
+def _is_beside(cone: Cone, plan: Accesses, one: _Reduction, other: _Reduction) -> bool:
+    """Whether two contractions read some elements at the same places, and neither needs the other."""
+    one_reads, other_reads = (set(_elements(plan, reduction)) for reduction in (one, other))
+    if any(value.owner is one.op for value, _ in other_reads) or any(value.owner is other.op for value, _ in one_reads):
+        return False
+    return any(value in cone.leaves for value, _ in one_reads & other_reads)
 
 
 def _is_contraction(cone: Cone, plan: Accesses, reduction: _Reduction) -> bool:

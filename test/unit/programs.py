@@ -60,6 +60,13 @@ PROGRAMS: dict[str, tuple[str, int]] = {
     "softmax f16": ("torch.softmax(torch.randn(5, 100).half(), -1)", 1),
     "layer_norm bf16": ("nn.LayerNorm(100).bfloat16()(torch.randn(5, 100).bfloat16())", 1),
     "f64": ("torch.softmax(torch.randn(5, 100).double(), -1)", 1),
+    **{
+        f"gate and up {name}": (
+            f"x, v, w = (torch.randn(n, 40){half} for n in (33, 24, 24))\nF.silu(F.linear(x, v)) * F.linear(x, w)",
+            1,
+        )
+        for name, half in (("f32", ""), ("f16", ".half()"))
+    },
     "linear, gelu, linear": ("nn.Sequential(nn.Linear(33, 70), nn.GELU(), nn.Linear(70, 20))(torch.randn(19, 33))", 2),
     "attention written out": (ATTENTION + "torch.softmax(q @ k.transpose(-1, -2) * 0.25, -1) @ v", 3),
     "attention": (ATTENTION + "F.scaled_dot_product_attention(q, k, v)", 3),

@@ -89,14 +89,20 @@ def test_an_epilogue_joins_the_first_contraction() -> None:
     assert results_of(kernels) == [[8, 16], [8, 32]]
 
 
-def test_two_contractions_of_a_gate_are_two_kernels() -> None:
+def test_two_contractions_of_a_gate_are_one_kernel() -> None:
     def gate(b: Builder, arguments: Values) -> Values:
         x, v, w = arguments
         return [b.alu("mul", gelu(b, matmul(b, x, v)), matmul(b, x, w))]
 
-    kernels = partitioned(gate, [8, 4], [16, 4], [16, 4])
-    assert results_of(kernels) == [[8, 16], [8, 16]]
-    assert len(kernels[1].body.block.args) == 3
+    assert results_of(partitioned(gate, [8, 4], [16, 4], [16, 4])) == [[8, 16]]
+
+
+def test_two_contractions_that_share_no_operand_are_two_kernels() -> None:
+    def gate(b: Builder, arguments: Values) -> Values:
+        x, y, v, w = arguments
+        return [b.alu("mul", gelu(b, matmul(b, x, v)), matmul(b, y, w))]
+
+    assert results_of(partitioned(gate, [8, 4], [8, 4], [16, 4], [16, 4])) == [[8, 16], [8, 16]]
 
 
 def test_a_residual_joins_the_product_in_front_of_it() -> None:

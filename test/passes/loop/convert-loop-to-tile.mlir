@@ -545,3 +545,44 @@ uop.kernel @no_threads(%out: memref<4x8xf32>, %x: memref<4x8xf32>) schedule #til
     }
   }
 }
+
+// -----
+
+// Two products side by side share the loops and what they read of %x; the load between them, which needs neither, moves
+// in front.
+// CHECK-LABEL: uop.kernel @gate
+// CHECK:         %[[BIAS:.*]] = tile.read %b
+// CHECK:         %[[SUMS:.*]], %[[SUM2:.*]] = loop.for %k (k = 8 loop) carry (%acc = add : f32), (%acc_1 = add : f32) {
+// CHECK-NEXT:      %[[X:.*]] = tile.read %x
+// CHECK-NEXT:      %[[V:.*]] = tile.read %v
+// CHECK-NEXT:      %[[P1:.*]] = uop.mul %[[X]], %[[V]] : f32
+// CHECK-NEXT:      %[[W:.*]] = tile.read %w
+// CHECK-NEXT:      %[[P2:.*]] = uop.mul %[[X]], %[[W]] : f32
+// CHECK-NEXT:      %[[A1:.*]] = uop.add %acc, %[[P1]] : f32
+// CHECK-NEXT:      %[[A2:.*]] = uop.add %acc_1, %[[P2]] : f32
+// CHECK-NEXT:      loop.yield %[[A1]], %[[A2]] : f32, f32
+// CHECK-NEXT:    }
+// CHECK-NEXT:    %{{.*}} = uop.add %[[SUMS]], %[[BIAS]] : f32
+uop.kernel @gate(%out: memref<4x4xf32>, %x: memref<4x8xf32>, %v: memref<4x8xf32>, %w: memref<4x8xf32>, %b: memref<4xf32>)
+    schedule #tile.schedule<i = 4 thread, j = 4 thread, k = 8 loop> {
+  loop.for %i (i = 4 parallel) {
+    loop.for %j (j = 4 parallel) {
+      %1 = loop.reduce %k (k = 8) add : f32 {
+        %2 = uop.load %x[%i, %k] : memref<4x8xf32>
+        %3 = uop.load %v[%j, %k] : memref<4x8xf32>
+        %4 = uop.mul %2, %3 : f32
+        loop.yield %4 : f32
+      }
+      %5 = uop.load %b[%j] : memref<4xf32>
+      %6 = loop.reduce %k (k = 8) add : f32 {
+        %7 = uop.load %x[%i, %k] : memref<4x8xf32>
+        %8 = uop.load %w[%j, %k] : memref<4x8xf32>
+        %9 = uop.mul %7, %8 : f32
+        loop.yield %9 : f32
+      }
+      %10 = uop.add %1, %5 : f32
+      %11 = uop.mul %10, %6 : f32
+      uop.store %11, %out[%i, %j] : memref<4x4xf32>
+    }
+  }
+}
