@@ -58,10 +58,10 @@ def _nothing_there(source: str, folder: Path) -> str:
     return f"there is no model {source!r}{hint} (a folder with {CONFIG}, or one of: {', '.join(CONFIGURATIONS)})"
 
 
-def make_configuration(source: str, *, layers: int | None = None) -> Any:
+def make_configuration(source: str) -> Any:
     """The configuration as `transformers` has it; nothing is downloaded and no code of the folder is run.
 
-    layers: how many layers to build, the first ones; None: all. Raises `CaptureError`.
+    Raises `CaptureError`.
     """
     data = read_configuration(source)
     kind = data.get("model_type")
@@ -81,14 +81,13 @@ def make_configuration(source: str, *, layers: int | None = None) -> Any:
     foreign = sorted({*(getattr(config, "layer_types", None) or ())} - {"full_attention", "sliding_attention"})
     if foreign:
         raise CaptureError(f"{source} has layers of {', '.join(foreign)}: only attention with keys and values is known")
-    if layers is not None:
-        _cut_layers(config, layers, source)
     config.use_cache = True
     config._attn_implementation = NAME
     return config
 
 
-def _cut_layers(config: Any, layers: int, source: str) -> None:
+def cut_layers(config: Any, layers: int, source: str) -> None:
+    """Leave all but the first `layers` out. Raises `CaptureError`."""
     if not 1 <= layers <= config.num_hidden_layers:
         raise CaptureError(f"{source} has {config.num_hidden_layers} layers, not {layers}")
     config.num_hidden_layers = layers

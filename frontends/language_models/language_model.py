@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -16,7 +17,7 @@ from ..errors import CaptureError
 from ..exporting import quiet_export
 from ..user_errors import user_errors
 from .cache import KeysAndValues, PositionedCache
-from .configuration import make_configuration
+from .configuration import cut_layers, make_configuration
 from .tensors import fill_constant_buffers, replace_meta_tensors
 
 MAX_LENGTH = 4096
@@ -54,16 +55,35 @@ class TextStep(nn.Module):
         return outputs.logits[:, -1]
 
 
+@dataclass(frozen=True)
+class Weight:
+    """A tensor that a model needs.
+
+    names: that a checkpoint may have it under, several where modules share it; the first is the one in programs, after
+      `PREFIX`
+    """
+
+    names: tuple[str, ...]
+    shape: tuple[int, ...]
+    dtype: torch.dtype
+
+
 class LanguageModel:
     """A model from its configuration; its weights take no memory until `make_module`.
 
-    source: what the user named. config: as `transformers` has it. dtype: of weights, cache and logits
-    max_length: tokens that the cache holds. module: a `TextStep` of fake tensors but for what the configuration alone
+    source: what the user named. config: as `transformers` has it, of `config_layers` layers before some were left out
+    dtype: of weights, cache and logits. max_length: tokens that the cache holds
+    module: a `TextStep` of fake tensors but for what the configuration alone
     gives, such as the frequencies of rotary embeddings
     """
 
-    def __init__(self, source: str, config: Any, dtype: torch.dtype, max_length: int) -> None:
+    def __init__(
+        self, source: str, config: Any, dtype: torch.dtype, max_length: int, layers: int | None = None
+    ) -> None:
         self.source = source
+        self.config_layers: int = config.num_hidden_layers
+        if layers is not None:
+            cut_layers(config, layers, source)
         self.config = config
         self.dtype = dtype
         self.max_length = max_length
@@ -75,6 +95,23 @@ class LanguageModel:
     @property
     def layers(self) -> int:
         return self.config.num_hidden_layers
+
+    def weights(self) -> list[Weight]:
+        """What a checkpoint has to hold."""
+        groups: dict[int, list[str]] = {}
+        tensors: dict[int, torch.Tensor] = {}
+        for name, tensor in self.module.state_dict(keep_vars=True).items():
+            groups.setdefault(id(tensor), []).append(name.removeprefix(PREFIX))
+            tensors[id(tensor)] = tensor
+        return [Weight(tuple(names), tuple(tensors[key].shape), tensors[key].dtype) for key, names in groups.items()]
+
+    def ignored_weights(self) -> Sequence[str]:
+        """Patterns of names that a checkpoint may have without need: what `transformers` says, and what it computes
+        itself, and the layers that are not built."""
+        model: Any = self.module.model
+        patterns = [*(model._keys_to_ignore_on_load_unexpected or ()), r"rotary_emb\.inv_freq$"]
+        left_out = range(self.layers, self.config_layers)
+        return [*patterns, rf"\.({'|'.join(map(str, left_out))})\."] if left_out else patterns
 
     def _build(self) -> TextStep:
         """The module on the meta device, but for what the configuration alone gives."""
@@ -140,7 +177,7 @@ def load_language_model(
     dtype:  f32, f16 or bf16; None: what the configuration says. max_length: tokens that the cache holds
     layers: build only so many, the first ones. Raises `CaptureError`.
     """
-    config = make_configuration(source, layers=layers)
+    config = make_configuration(source)
     if dtype is not None and dtype not in DTYPES:
         raise CaptureError(f"dtype {dtype} is none that weights have: {', '.join(DTYPES)}")
     chosen = DTYPES[dtype] if dtype is not None else getattr(config, "dtype", None) or torch.float32
@@ -148,4 +185,4 @@ def load_language_model(
         raise CaptureError(f"{source} has the dtype {chosen}: give one of {', '.join(DTYPES)}")
     if max_length < 1:
         raise CaptureError(f"a cache of {max_length} tokens holds nothing")
-    return LanguageModel(source, config, chosen, max_length)
+    return LanguageModel(source, config, chosen, max_length, layers)
