@@ -133,6 +133,9 @@ class Schedule:
     `i = … * 16 mma, j = … * 8 mma, k = … * 16 mma` are the rows, the columns and the reduced axis of one matrix
     instruction: the last is the reduced one. A warp's lanes are spread over its accumulators, as the innermost digit of
     the threads' number.
+    `i = … * 16 mma, l = … * 8 mma, k = … * 16 mma, d = … * 16 mma` are a chain of two products: what the first sums
+    along d has rows i and columns k, and is summed along k by the second, with rows i and columns l. The same lanes
+    hold columns of both.
 
     min_blocks: blocks that a multiprocessor holds at least: none of their threads gets more registers than that leaves.
     None leaves it to the compiler of the CUDA text, which prefers more blocks to more registers.
@@ -159,17 +162,37 @@ class Schedule:
 
     @property
     def matrix(self) -> MatrixFactors | None:
-        """The axes that matrix instructions go over; None without them, or when they are none of any instruction."""
+        """The axes of the one matrix instruction, or of the last of a chain; None without any, or when the factors are
+        those of no instruction."""
+        return self.matrices[-1] if self.matrices else None
+
+    @property
+    def matrices(self) -> tuple[MatrixFactors, ...]:
+        """The axes that matrix instructions go over, product by product: of two, the first computes rows of A of the
+        second. Empty without them, or when the factors are those of no instruction."""
         factors = self.of_kinds((AxisKind.MMA,))
-        if len({axis for axis, _, _ in factors}) != 3 or len(factors) != 3:
-            return None
-        (first, _, f), (second, _, s), (reduced, _, r) = factors
+        if len({axis for axis, _, _ in factors}) != len(factors) or len(factors) not in (3, 4):
+            return ()
+        (first, _, f), (second, _, s), (reduced, _, r), *inner = factors
         for name, atom in ATOMS.items():
-            if r.extent == atom.k and (f.extent, s.extent) == (atom.m, atom.n):
-                return MatrixFactors(name, first, second, reduced)
-            if r.extent == atom.k and (f.extent, s.extent) == (atom.n, atom.m):
-                return MatrixFactors(name, second, first, reduced)
-        return None
+            sides = {(atom.m, atom.n): (first, second), (atom.n, atom.m): (second, first)}
+            if r.extent != atom.k or (f.extent, s.extent) not in sides:
+                continue
+            row, column = sides[f.extent, s.extent]
+            last = MatrixFactors(name, row, column, reduced)
+            if not inner:
+                return (last,)
+            ((depth, _, d),) = inner
+            # Neighbours along its columns are in one lane, as neighbours along K of A are.
+            if d.extent == atom.k and atom.pack == 2:
+                return MatrixFactors(name, row, reduced, depth), last
+        return ()
+
+    @property
+    def chained(self) -> str | None:
+        """The axis along which the second of two products sums what the first computes: the columns of the first."""
+        matrices = self.matrices
+        return matrices[0].column if len(matrices) == 2 else None
 
     @property
     def has_whole_groups(self) -> bool:
@@ -180,24 +203,33 @@ class Schedule:
         return len(blocks) == 1 and blocks[0] % self.group.blocks == 0
 
     def shared(self, factor: Factor) -> tuple[str, int] | None:
-        """The axis, and the place among its factors, of the threads that a factor `of` another axis shares; None where
-        there is not one such factor."""
+        """The axis, and the place among its factors, of the threads that a factor `of` another axis shares, or of the
+        innermost registers; None where there is not one such factor."""
         alike = [
             (axis, place)
-            for axis, place, other in self.of_kinds(THREAD_KINDS)
+            for axis, place, other in self.of_kinds((factor.kind,))
             if axis == factor.of and other == replace(factor, of=None)
         ]
+        if factor.kind is AxisKind.REGISTER:
+            alike = alike[-1:]
         return alike[0] if len(alike) == 1 else None
 
     def spread(self) -> Schedule:
-        """The schedule with the rows and columns of a matrix instruction as the lanes and registers of C."""
+        """The schedule with the rows and columns of a matrix instruction as the lanes and registers of C.
+
+        Of two products in a chain, the columns of the first are held as A of the second is: two instructions wide.
+        """
         matrix = self.matrix
         if matrix is None:
             return self
+        columns = Factor(COLUMN_LANES, AxisKind.LANE), Factor(2, AxisKind.REGISTER)
         parts = {
             matrix.row: (Factor(2, AxisKind.REGISTER), Factor(ROW_LANES, AxisKind.LANE)),
-            matrix.column: (Factor(COLUMN_LANES, AxisKind.LANE), Factor(2, AxisKind.REGISTER)),
+            matrix.column: columns,
         }
+        if self.chained is not None:
+            shared = (replace(factor, of=matrix.column) for factor in columns)
+            parts[self.chained] = (Factor(2, AxisKind.REGISTER), *shared)
         axes: list[tuple[str, tuple[Factor, ...]]] = []
         for axis, factors in self.axes:
             spread: list[Factor] = []

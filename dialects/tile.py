@@ -496,6 +496,23 @@ def _is_thread_axis(value: SSAValue) -> bool:
     return isinstance(value.owner, AxisOp) and value.owner.axis.axis_kind in THREAD_KINDS
 
 
+def verify_shared_axis(op: IRDLOperation, over: Sequence[SSAValue], type: Attribute) -> list[int]:
+    """The factors of an axis that the registers and threads which hold `type` share; the shape of `type` without its
+    registers."""
+    factors = [value.owner for value in over if isinstance(value.owner, AxisOp)]
+    kinds = (AxisKind.REGISTER, *THREAD_KINDS)
+    if not factors or len(factors) < len(over) or any(f.axis.axis_kind not in kinds for f in factors):
+        raise VerifyException(f"{op.name} goes over register, warp, thread and lane axes, at least one")
+    shape = shape_of(type)
+    dimensions = [f.dimension for f in factors if f.dimension is not None]
+    for factor, dimension in ((f, f.dimension) for f in factors):
+        if dimension is not None and (len(shape) <= dimension or shape[dimension] != factor.extent):
+            raise VerifyException(f"a register axis of {factor.extent} is no dimension of {type}")
+    if sorted(set(dimensions)) != dimensions:
+        raise VerifyException("register axes stand in the order of their dimensions")
+    return [1 if dimension in dimensions else extent for dimension, extent in enumerate(shape)]
+
+
 @irdl_op_definition
 class ScanAcrossOp(IRDLOperation):
     """Running combination along an axis that registers and threads share: `%s, %last = tile.scan_across add %v from
@@ -542,18 +559,7 @@ class ScanAcrossOp(IRDLOperation):
 
     def verify_(self) -> None:
         verify_monoid_operands(self, self.monoid, self.inputs)
-        factors = self.factors
-        kinds = (AxisKind.REGISTER, *THREAD_KINDS)
-        if not factors or len(factors) < len(self.over) or any(f.axis.axis_kind not in kinds for f in factors):
-            raise VerifyException(f"{self.name} goes over register, warp, thread and lane axes, at least one")
-        shape = shape_of(self.inputs[0].type)
-        dimensions = [f.dimension for f in factors if f.dimension is not None]
-        for factor, dimension in ((f, f.dimension) for f in factors):
-            if dimension is not None and (len(shape) <= dimension or shape[dimension] != factor.extent):
-                raise VerifyException(f"a register axis of {factor.extent} is no dimension of {self.inputs[0].type}")
-        if sorted(set(dimensions)) != dimensions:
-            raise VerifyException("register axes stand in the order of their dimensions")
-        kept = [1 if dimension in dimensions else extent for dimension, extent in enumerate(shape)]
+        kept = verify_shared_axis(self, self.over, self.inputs[0].type)
         begun = [with_shape(value.type, kept) for value in self.inputs]
         if [value.type for value in self.before] != begun:
             raise VerifyException(f"{self.name} begins with values of {', '.join(map(str, begun))}")
@@ -596,6 +602,74 @@ class ScanAcrossOp(IRDLOperation):
         print_types(printer, [value.type for value in self.inputs])
         printer.print_string(" from ")
         print_types(printer, [value.type for value in self.before])
+        print_paren_types(printer, [value.type for value in self.over])
+
+
+@irdl_op_definition
+class TakeAcrossOp(IRDLOperation):
+    """What stands at one position along an axis that registers and threads share, for all of them: `tile.take_across %p
+    at %k over %rk, %lk, %rk_1 : vector<8x1x2xf32>(index, vector<8x1x1xindex>, index, vector<1x1x2xindex>)`.
+
+    over: as of `tile.scan_across`. place: an index, the mixed-radix number over these factors; alike for the threads
+      that differ in them.
+    result: the type of the input with extent 1 along the register axes.
+    """
+
+    name = "tile.take_across"
+
+    input = operand_def(VectorType.constr())
+    place = operand_def(IndexType)
+    over = var_operand_def()
+    result = result_def(VectorType.constr())
+
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def of(input: SSAValue, place: SSAValue, over: Sequence[SSAValue]) -> TakeAcrossOp:
+        dimensions = [axis.owner.dimension for axis in over if isinstance(axis.owner, AxisOp)]
+        kept = [1 if dimension in dimensions else n for dimension, n in enumerate(shape_of(input.type))]
+        return TakeAcrossOp.create(operands=(input, place, *over), result_types=[with_shape(input.type, kept)])
+
+    @property
+    def factors(self) -> list[AxisOp]:
+        """The factors of the axis, outermost first."""
+        return [value.owner for value in self.over if isinstance(value.owner, AxisOp)]
+
+    def verify_(self) -> None:
+        kept = verify_shared_axis(self, self.over, self.input.type)
+        if self.result.type != with_shape(self.input.type, kept):
+            raise VerifyException(f"{self.name} gives {with_shape(self.input.type, kept)}, not {self.result.type}")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> TakeAcrossOp:
+        position = parser.pos
+        input = parser.parse_unresolved_operand()
+        parser.parse_keyword("at")
+        place = parser.parse_unresolved_operand()
+        parser.parse_keyword("over")
+        over = parse_operands(parser)
+        attributes = parse_attributes(parser)
+        parser.parse_punctuation(":")
+        type = parser.parse_type()
+        over_types = parse_paren_types(parser)
+        op = cls.of(
+            parser.resolve_operand(input, type),
+            parser.resolve_operand(place, index),
+            parser.resolve_operands(over, over_types, position),
+        )
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.input)
+        printer.print_string(" at ")
+        printer.print_ssa_value(self.place)
+        printer.print_string(" over ")
+        print_operands(printer, self.over)
+        print_attributes(printer, self)
+        printer.print_string(" : ")
+        printer.print_attribute(self.input.type)
         print_paren_types(printer, [value.type for value in self.over])
 
 
@@ -662,7 +736,8 @@ class MmaOp(MatrixOp):
 
     The last dimensions of each vector are the fragment that one lane holds, in the register order of the instruction
     (`atoms.py`); the dimensions in front repeat it over a larger tile: A has rows of instructions, B columns, the
-    accumulator both. Lanes are numbered over the kernel's lane axes.
+    accumulator both. Dimensions in front that A and B have and the accumulator has not, or with extent 1, are steps
+    along K, whose products are added in order. Lanes are numbered over the kernel's lane axes.
     """
 
     name = "tile.mma"
@@ -682,16 +757,40 @@ class MmaOp(MatrixOp):
             raise VerifyException("the last dimensions of an operand are not the fragment of a lane")
         return ranks[0] or 0, ranks[1] or 0, ranks[2] or 0
 
+    @property
+    def leads(self) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+        """The dimensions of the accumulator, of A and of B in front of the fragments, as many of each.
+
+        Extents of 1 right in front of a fragment of the accumulator are the fragment's, where A and B have none.
+        """
+        shapes = [shape_of(x.type)[:-rank] for x, rank in zip(self.operands, self.fragment_ranks, strict=True)]
+        c, a, b = shapes
+        rank = max(len(a), len(b))
+        if set(c[rank:]) <= {1}:
+            c = c[:rank]
+        c += (1,) * (rank - len(c))
+        return c, a or (1,) * rank, b or (1,) * rank
+
+    @property
+    def steps(self) -> list[int]:
+        """The dimensions of `leads` that are steps along K."""
+        c, a, _ = self.leads
+        return [dimension for dimension, (n, m) in enumerate(zip(c, a, strict=True)) if n == 1 < m]
+
     def verify_(self) -> None:
         super().verify_()
-        shapes = [shape_of(x.type)[:-rank] for x, rank in zip(self.operands, self.fragment_ranks, strict=True)]
-        if broadcast_shape(shapes[1:]) != shapes[0]:
+        c, a, b = self.leads
+        joint = broadcast_shape([a, b])
+        if joint is None or len(c) != len(joint) or any(n not in (m, 1) for n, m in zip(c, joint, strict=True)):
             raise VerifyException(
-                f"instructions repeat over {list(shapes[1])} in A and {list(shapes[2])} in B, but over "
-                f"{list(shapes[0])} in the accumulator"
+                f"instructions repeat over {list(a)} in A and {list(b)} in B, but over {list(c)} in the accumulator"
             )
+        if any(n == 1 and a[d] != b[d] for d, n in enumerate(c)):
+            raise VerifyException(f"A has {list(a)} and B {list(b)}: where the accumulator has 1, both have one extent")
 
 
 Tile = Dialect(
-    "tile", [AxisOp, LeaveUnlessOp, ReadOp, WriteOp, StageOp, ReduceAcrossOp, ScanAcrossOp, MmaOp], [ScheduleAttr, SwizzleAttr]
+    "tile",
+    [AxisOp, LeaveUnlessOp, ReadOp, WriteOp, StageOp, ReduceAcrossOp, ScanAcrossOp, TakeAcrossOp, MmaOp],
+    [ScheduleAttr, SwizzleAttr],
 )

@@ -15,7 +15,7 @@ from ...dialects.axes import SERIAL_KINDS, THREAD_KINDS, AxisAttr, AxisKind
 from ...dialects.limits import UNLIMITED, Limits
 from ...dialects.loop import ForOp, ReduceOp, ScanOp, YieldOp
 from ...dialects.monoids import Monoid, MonoidAttr
-from ...dialects.schedule import Factor, Schedule
+from ...dialects.schedule import Factor, MatrixFactors, Schedule
 from ...dialects.tile import (
     AxisOp,
     LeaveUnlessOp,
@@ -30,6 +30,7 @@ from ...dialects.traversal import ops_inside
 from ...dialects.types import element_of, index, shape_of, with_shape
 from ...dialects.uop import KernelOp, LoadOp, StoreOp
 from ..tile.tile_builder import TileBuilder, joined_shape
+from .chained_products import ChainedReduction
 from .matrix_products import perfect_nest
 from .schedule_checks import axis_extents, check_schedule
 from .siblings import with_siblings
@@ -72,7 +73,8 @@ class ConvertLoopToTilePass(ModulePass):
         for kernel in op.ops:
             if isinstance(kernel, KernelOp) and not _is_tile_form(kernel):
                 schedule = check_schedule(kernel)
-                _Conversion(kernel, schedule.spread(), axis_extents(kernel), _registers(schedule)).run()
+                extents = axis_extents(kernel)
+                _Conversion(kernel, schedule.spread(), extents, _registers(schedule), schedule.matrices).run()
 
 
 _Register = tuple[str, int, Factor]
@@ -80,9 +82,15 @@ _Register = tuple[str, int, Factor]
 
 
 def _registers(schedule: Schedule) -> list[_Register]:
-    """The register factors that are the dimensions of vectors: those of an accumulator's fragment stand last."""
-    registers = [register for register in schedule.spread().of_kinds([AxisKind.REGISTER]) if register[2].extent > 1]
+    """The register factors that are the dimensions of vectors: those of an accumulator's fragment stand last, and in
+    front of them those of the axis that chains two products, of which the innermost is not its own."""
+    registers = [
+        register
+        for register in schedule.spread().of_kinds([AxisKind.REGISTER])
+        if register[2].extent > 1 and register[2].of is None
+    ]
     if (matrix := schedule.matrix) is not None:
+        registers.sort(key=lambda register: register[0] == schedule.chained)
         for fragment in (matrix.row, matrix.column):
             last = [register for register in registers if register[0] == fragment][-1]
             registers.remove(last)
@@ -156,6 +164,7 @@ class _Conversion:
     """The conversion of one kernel.
 
     registers: the dimensions of vectors.
+    matrices: the products that matrix instructions compute.
     values: value of loop form → value of tile form.
     varies: value of loop form → the axes that it varies with.
     valid: ragged axis → whether the position in its latest loop is inside; what varies with it stands in that loop.
@@ -167,6 +176,7 @@ class _Conversion:
     schedule: Schedule
     extents: dict[str, int]
     registers: Sequence[_Register]
+    matrices: Sequence[MatrixFactors] = ()
     values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     varies: dict[SSAValue, frozenset[str]] = field(default_factory=dict[SSAValue, frozenset[str]])
     valid: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
@@ -187,7 +197,7 @@ class _Conversion:
         for axis, place, factor in self.schedule.of_kinds([AxisKind.BLOCK, *THREAD_KINDS, AxisKind.REGISTER]):
             if factor.extent > 1 and factor.of is None:
                 self.parts[axis, place] = self.axis_part(axis, place, factor)
-        for axis, place, factor in self.schedule.of_kinds(THREAD_KINDS):
+        for axis, place, factor in self.schedule.of_kinds([*THREAD_KINDS, AxisKind.REGISTER]):
             if factor.extent > 1 and (shared := self.schedule.shared(factor)) is not None:
                 self.parts[axis, place] = self.parts[shared]
         self.limits = StepLimits(stores, self.schedule, self.parts, self.values)
@@ -401,6 +411,9 @@ class _Conversion:
 
     def reduce(self, outer: TileBuilder, siblings: Sequence[ReduceOp]) -> None:
         """Carry out reductions that walk the same axes, in one nest of loops."""
+        if len(self.matrices) == 2 and siblings[0].axis.axis.data == self.matrices[0].column:
+            self.reduce_chained(outer, siblings[0])
+            return
         nests = [perfect_nest(op) for op in siblings]
         axes = [reduction.axis.axis.data for reduction in nests[0]]
         loops = self.open_nest(outer, nests)
@@ -424,6 +437,16 @@ class _Conversion:
             if threads:
                 own = self.across(outer, op.monoid.monoid, own, threads)
             self.define(op, own, self.axes_of(nest[-1].yielded) - set(axes))
+
+    def reduce_chained(self, outer: TileBuilder, op: ReduceOp) -> None:
+        """Carry out the reduction of which a product is the elements, and another the sum."""
+        second = self.matrices[1]
+        values = ChainedReduction.of(self, op, second.row, second.column).build(outer)
+        axes = self.axes_of(op.yielded[:-1]) - {op.axis.axis.data}
+        for result, value in zip(op.results, values, strict=True):
+            self.values[result], self.varies[result] = value, axes
+            value.name_hint = value.name_hint or result.name_hint
+        self.varies[op.results[-1]] = axes | self.axes_of(op.yielded) - {op.axis.axis.data}
 
     def across(
         self, builder: TileBuilder, monoid: Monoid, state: Sequence[SSAValue], threads: Sequence[SSAValue]

@@ -45,7 +45,7 @@ def why_no_matrix(kernel: KernelOp, row: str, column: str, reduced: str) -> str 
             return f"nothing is summed along {reduced}"
         if reduction.monoid.data != "add" or [x.type for x in reduction.results] != [f32]:
             return f"along {reduced} there is no sum of f32"
-        if (reason := _why_no_product(perfect_nest(reduction)[-1], row, column)) is not None:
+        if (reason := why_no_product(perfect_nest(reduction)[-1], row, column)) is not None:
             return reason
     types = {type_name(_taken(product).type) for product in products_along(kernel, reduced)}
     return None if len(types) == 1 else f"the products are of {' and '.join(sorted(types))}"
@@ -94,7 +94,9 @@ def perfect_nest(op: ReduceOp) -> list[ReduceOp]:
         nest.append(inner)
 
 
-def _why_no_product(reduction: ReduceOp, row: str, column: str) -> str | None:
+def why_no_product(reduction: ReduceOp, row: str, column: str) -> str | None:
+    """Why the elements of a sum are no products that a matrix instruction computes, of rows and columns; None if they
+    are."""
     product = reduction.yielded[0].owner
     if not isinstance(product, MulOp) or product.parent_op() is not reduction:
         return "the elements of the sum are no products"
@@ -108,7 +110,7 @@ def _why_no_product(reduction: ReduceOp, row: str, column: str) -> str | None:
         return f"the factors are {types[0]} and {types[1]}"
     depends: list[set[str]] = []
     for factor in product.operands:
-        axes = _axes(factor)
+        axes = _axes(factor, {row, column, reduction.axis.axis.data})
         if isinstance(axes, str):
             return axes
         depends.append(axes)
@@ -122,10 +124,10 @@ def _why_no_product(reduction: ReduceOp, row: str, column: str) -> str | None:
 _LINEAR = (AddOp, SubOp, MulOp, NegOp, ConstOp)
 
 
-def _axes(value: SSAValue) -> set[str] | str:
+def _axes(value: SSAValue, tiled: set[str]) -> set[str] | str:
     """The axes that a value depends on; why it cannot be computed for other elements than those of the loops around.
 
-    It must be made of loads and elementwise ops, and what it takes of indices must be linear.
+    It must be made of loads and elementwise ops, and what it takes of indices must be linear in the tiled axes.
     """
     axes: set[str] = set()
     stack, seen = [value], {value}
@@ -140,11 +142,34 @@ def _axes(value: SSAValue) -> set[str] | str:
         if not isinstance(owner, AluOp | BitcastOp | CastOp | ConstOp | LoadOp):
             return "a factor is made of the result of a reduction"
         if isinstance(top.type, IndexType) and not _is_linear(owner):
-            return "a factor takes an index that is not linear"
+            under = _axes_under(top)
+            if under is None or under & tiled:
+                return "a factor takes an index that is not linear"
+            axes |= under
+            continue
         for operand in owner.operands:
             if operand not in seen:
                 seen.add(operand)
                 stack.append(operand)
+    return axes
+
+
+def _axes_under(value: SSAValue) -> set[str] | None:
+    """The axes that an index of any form is made of; None where it is made of data, or of what a reduction goes over."""
+    axes: set[str] = set()
+    stack, seen = [value], {value}
+    while stack:
+        owner = stack.pop().owner
+        if isinstance(owner, Block):
+            loop = owner.parent_op()
+            if not isinstance(loop, ForOp):
+                return None
+            axes.add(loop.axis.axis.data)
+        elif isinstance(owner, AluOp | ConstOp):
+            stack += [operand for operand in owner.operands if operand not in seen]
+            seen.update(owner.operands)
+        else:
+            return None
     return axes
 
 

@@ -16,6 +16,7 @@ from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, KernelOp, LoadOp,
 from ...rewriting.diagnostics import PassError
 from ..tile.tile_stage import staged_arguments
 from .kernel_shape import shape_of_kernel
+from .matrix_chains import why_not_chained
 from .matrix_products import matrix_atom, why_no_matrix
 
 MAX_THREADS = 1024
@@ -113,7 +114,7 @@ def _check_shared(schedule: Schedule, kernel: KernelOp) -> None:
         return
     varies = list(shape_of_kernel(kernel).depends.items())
     for axis, factor in shared:
-        if factor.of == axis or schedule.shared(factor) is None:
+        if factor.of == axis or factor.kind not in THREAD_KINDS or schedule.shared(factor) is None:
             raise PassError(
                 f"axis {axis} is bound to `{factor}`, but axis {factor.of} has not one factor "
                 f"`{factor.extent} {factor.kind.value}`",
@@ -208,8 +209,13 @@ def _check_matrix(schedule: Schedule, kernel: KernelOp) -> None:
                 kernel,
                 "an mma factor is the innermost of its axis",
             )
-    reason = why_no_matrix(kernel, matrix.row, matrix.column, matrix.reduced)
-    if reason is None and matrix.atom != (atom := matrix_atom(kernel, matrix.reduced)):
+    chained = schedule.chained is not None
+    reason = (
+        why_not_chained(kernel, schedule)
+        if chained
+        else why_no_matrix(kernel, matrix.row, matrix.column, matrix.reduced)
+    )
+    if reason is None and not chained and matrix.atom != (atom := matrix_atom(kernel, matrix.reduced)):
         reason = f"its factors are multiplied by {atom}"
     if reason is not None:
         raise PassError(

@@ -8,6 +8,8 @@ from ...dialects.axes import WARP, AxisKind
 from ...dialects.loop import ReduceOp, ScanOp
 from ...dialects.traversal import ops_inside
 from ...dialects.types import byte_width, is_float
+from .attention_rule import attention_schedule
+from .attention_shape import attention_shape
 from .kernel_shape import KernelShape
 from .matrix_rule import matrix_schedule
 from .product_rule import product_axes, product_schedule
@@ -55,6 +57,10 @@ def choose(shape: KernelShape) -> Choice:
     if not shape.reduced:
         transposed = transposed_axes(shape)
         return _elementwise(shape) if transposed is None else transpose_schedule(shape, *transposed)
+    if (attention := attention_shape(shape)) is not None:
+        choice = attention_schedule(shape, attention)
+        if isinstance(choice, Choice):
+            return choice
     if (vector := vector_product(shape)) is not None:
         return vector_product_schedule(shape, *vector)
     product = product_axes(shape)

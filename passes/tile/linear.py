@@ -4,9 +4,26 @@ from __future__ import annotations
 
 from xdsl.ir import Block, Operation, SSAValue
 
+from ...dialects.axes import AxisKind
 from ...dialects.loop import ForOp
 from ...dialects.tile import AxisOp
-from ...dialects.uop import AddOp, AndOp, ConstOp, ExpandOp, GeOp, GtOp, LeOp, LtOp, MulOp, NegOp, SubOp
+from ...dialects.types import index
+from ...dialects.uop import (
+    AddOp,
+    AndOp,
+    ConstOp,
+    ExpandOp,
+    FloordivOp,
+    FloormodOp,
+    GeOp,
+    GtOp,
+    LeOp,
+    LtOp,
+    MulOp,
+    NegOp,
+    SubOp,
+    constant_value,
+)
 from ...rewriting.interval_arithmetic import Interval
 from ...rewriting.linear import LinearForm
 
@@ -21,17 +38,37 @@ def bounds_of(form: LinearForm) -> Interval:
 
 
 def is_leaf(value: SSAValue) -> bool:
-    """A `tile.axis`, or the index of a loop."""
+    """A `tile.axis`, the index of a loop, or a quotient or remainder that is one number for a block."""
     owner = value.owner
     if isinstance(owner, Block):
         loop = owner.parent_op()
         return isinstance(loop, ForOp) and value is loop.index
-    return isinstance(owner, AxisOp)
+    return isinstance(owner, AxisOp) or is_of_block(value)
+
+
+def is_of_block(value: SSAValue) -> bool:
+    """Whether a leaf is one number for a block: a block axis, or a quotient or remainder of such by a constant, as the
+    head of keys that several heads of queries share."""
+    owner = value.owner
+    if isinstance(owner, AxisOp):
+        return owner.axis.axis_kind is AxisKind.BLOCK
+    if not isinstance(owner, FloordivOp | FloormodOp) or value.type != index:
+        return False
+    form, divisor = linear_form(owner.operands[0]), constant_value(owner.operands[1])
+    if form is None or not isinstance(divisor, int) or divisor <= 0 or bounds_of(form).low < 0:
+        return False
+    return all(isinstance(leaf.owner, AxisOp) and is_of_block(leaf) for leaf in form.terms)
 
 
 def extent_of(leaf: SSAValue) -> int:
     """How many values a leaf takes: 0, 1, …"""
     owner = leaf.owner
+    if isinstance(owner, FloordivOp | FloormodOp):
+        form, divisor = linear_form(owner.operands[0]), constant_value(owner.operands[1])
+        assert form is not None
+        assert isinstance(divisor, int)
+        greatest = bounds_of(form).high
+        return greatest // divisor + 1 if isinstance(owner, FloordivOp) else min(divisor, greatest + 1)
     op = owner.parent_op() if isinstance(owner, Block) else owner
     assert isinstance(op, ForOp | AxisOp)
     return op.axis.extent.data

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
@@ -15,7 +15,7 @@ from ...dialects.axes import AxisKind
 from ...dialects.layouts import SwizzleAttr, memory_space, row_dimension, strides_of
 from ...dialects.loop import ForOp
 from ...dialects.schedule import MatrixFactors
-from ...dialects.tile import AxisOp, MmaOp, ReadOp, StageOp
+from ...dialects.tile import AxisOp, MmaOp, ReadOp, StageOp, TakeAcrossOp
 from ...dialects.types import byte_width, element_of, index, is_memref, shape_of, with_shape
 from ...dialects.uop import AddOp, AluOp, BitcastOp, CastOp, ConstOp, ExpandOp, KernelOp, MulOp, WhereOp
 from ...rewriting.dead import erase_unused
@@ -53,28 +53,45 @@ class TileMmaPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for kernel in kernels_of(op):
-            matrix = None if kernel.schedule is None else kernel.schedule.data.matrix
-            if matrix is None:
+            matrices = () if kernel.schedule is None else kernel.schedule.data.matrices
+            if not matrices:
                 continue
             # Classes are compared: isinstance asks abstract classes.
             loops = [op for op in kernel.body.walk() if type(op) is ForOp and op.axis.axis_kind is AxisKind.MMA]
             for loop in loops:
-                _use_instruction(kernel, matrix, loop)
+                for matrix in matrices:
+                    if matrix.reduced == loop.axis.axis.data:
+                        _use_instruction(kernel, matrices, matrix, loop)
             if loops:
                 erase_unused(kernel.body.block)
 
 
-def _use_instruction(kernel: KernelOp, matrix: MatrixFactors, loop: ForOp) -> None:
-    accumulators = _Accumulators.of(kernel, matrix, loop)
+def _use_instruction(kernel: KernelOp, matrices: Sequence[MatrixFactors], matrix: MatrixFactors, loop: ForOp) -> None:
+    """One of the products of a kernel."""
+    # Of a chain, the steps of each are in one op: for A of the second they are a tile of registers, and A of the first
+    # is read in front of the loop around, in which it is the same.
+    whole = _whole(loop) if len(matrices) == 2 else loop
+    accumulators = _Accumulators.of(kernel, matrix, matrices[-1].column, loop, whole)
     if [monoid.data for monoid in loop.monoids.data] != ["add"] * len(loop.carried):
         raise _refused(loop, "it carries something else than sums")
-    builder = builder_before(loop)
+    builder = builder_before(whole)
     views = accumulators.view_of_a(loop), accumulators.view_of_b(loop)
     sums = [_multiply(builder, accumulators, loop, number, views) for number in range(len(loop.carried))]
-    for old, new in zip(loop.results, sums, strict=True):
+    for old, new in zip(whole.results, sums, strict=True):
         old.replace_all_uses_with(new)
-    assert loop.parent is not None
-    loop.parent.erase_op(loop)
+    assert whole.parent is not None
+    whole.parent.erase_op(whole)
+
+
+def _whole(loop: ForOp) -> ForOp:
+    """The loop that is written out around that over an instruction, if it does nothing else than to repeat it; else the
+    loop itself."""
+    outer = loop.parent_op()
+    if not isinstance(outer, ForOp) or outer.axis.axis_kind is not AxisKind.UNROLL or outer.axis.axis != loop.axis.axis:
+        return loop
+    repeats = bool(loop.inits) and tuple(loop.inits) == tuple(outer.carried)
+    repeats = repeats and tuple(outer.yielded) == tuple(loop.results)
+    return outer if repeats and not any(isinstance(op, StageOp) for op in outer.body.block.ops) else loop
 
 
 def _multiply(
@@ -95,9 +112,10 @@ def _multiply(
         )
     with builder.at(loop.location):
         a, b = (view.build(builder, factor, condition) for view, factor in zip(views, factors, strict=True))
-        state = loop.inits[number] if loop.inits else builder.constant_like(0.0, loop.results[number])
+        whole = accumulators.whole
+        state = whole.inits[number] if whole.inits else builder.constant_like(0.0, whole.results[number])
         result = builder.insert(MmaOp.of(matrix.atom, state, a, b)).result
-    result.name_hint = loop.results[number].name_hint or loop.carried[number].name_hint
+    result.name_hint = whole.results[number].name_hint or whole.carried[number].name_hint
     return result
 
 
@@ -144,20 +162,24 @@ def _is_zero(value: SSAValue) -> bool:
 class _Accumulators:
     """The axes of the lanes and registers that hold accumulators.
 
-    lead: register dimensions that repeat the instruction.
+    columns: the axis by which the lanes and registers along columns go: of two products in a chain, that of the last.
+    whole: the loop over the instruction, or that around it whose steps `tile.mma` takes in, too.
+    repeats: register dimensions that repeat the instruction, with their extents.
     """
 
     kernel: KernelOp
     matrix: MatrixFactors
+    columns: str
+    whole: ForOp
     row_lane: SSAValue
     column_lane: SSAValue
     row_register: SSAValue
     column_register: SSAValue
     registers: dict[int, AxisOp]
-    lead: tuple[int, ...]
+    repeats: tuple[int, ...]
 
     @staticmethod
-    def of(kernel: KernelOp, matrix: MatrixFactors, loop: ForOp) -> _Accumulators:
+    def of(kernel: KernelOp, matrix: MatrixFactors, columns: str, loop: ForOp, whole: ForOp) -> _Accumulators:
         shape = shape_of(loop.results[0].type) if len({result.type for result in loop.results}) == 1 else ()
         registers: dict[int, AxisOp] = {}
         lanes: dict[tuple[str, int], SSAValue] = {}
@@ -168,16 +190,32 @@ class _Accumulators:
                     registers.setdefault(max(range(len(dimensions)), key=lambda d: dimensions[d]), op)
                 elif op.axis.axis_kind is AxisKind.LANE:
                     lanes[op.axis.axis.data, op.extent] = op.result
-        row_lane, column_lane = lanes.get((matrix.row, ROW_LANES)), lanes.get((matrix.column, COLUMN_LANES))
+        row_lane, column_lane = lanes.get((matrix.row, ROW_LANES)), lanes.get((columns, COLUMN_LANES))
         rank = len(shape)
         places = registers.get(rank - 2), registers.get(rank - 1)
         names = [None if op is None else op.axis.axis.data for op in places]
-        if row_lane is None or column_lane is None or shape[-2:] != (2, 2) or names != [matrix.row, matrix.column]:
+        if row_lane is None or column_lane is None or shape[-2:] != (2, 2) or names != [matrix.row, columns]:
             raise _refused(loop, "its accumulators do not lie in lanes and registers as an instruction's do")
         row, column = places
         assert row is not None
         assert column is not None
-        return _Accumulators(kernel, matrix, row_lane, column_lane, row.result, column.result, registers, shape[:-2])
+        repeats = shape[:-2]
+        while repeats and repeats[-1] == 1:  # where A and B have other dimensions
+            repeats = repeats[:-1]
+        row_register, column_register = row.result, column.result
+        return _Accumulators(
+            kernel, matrix, columns, whole, row_lane, column_lane, row_register, column_register, registers, repeats
+        )
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """The extent of the steps along K beyond those of one instruction, if `tile.mma` takes such."""
+        return () if self.whole.axis.axis_kind is AxisKind.MMA else (self.whole.axis.extent.data,)
+
+    @property
+    def lead(self) -> tuple[int, ...]:
+        """The dimensions of operands in front of their fragments."""
+        return (*self.repeats, *self.steps)
 
     @property
     def _atom(self) -> Atom:
@@ -194,6 +232,9 @@ class _Accumulators:
                 if top in own:
                     found.add(axis)
             owner = top.owner
+            if isinstance(owner, TakeAcrossOp):
+                found.update(self._axes_of_registers(top))
+                continue
             if isinstance(owner, Operation):
                 if not isinstance(owner, _REBUILT):
                     raise _refused(loop, "a factor is made of the result of a loop or of a reduction")
@@ -201,6 +242,12 @@ class _Accumulators:
                 seen.update(new)
                 stack += new
         return found
+
+    def _axes_of_registers(self, value: SSAValue) -> set[str]:
+        """Which rows and columns the registers of a value go along; so do its lanes."""
+        *_, rows, columns = shape_of(value.type)
+        extents = {self.matrix.row: rows, self.matrix.column: columns}
+        return {axis for axis, extent in extents.items() if extent > 1}
 
     def view_of_a(self, loop: ForOp) -> _View:
         """Fragments of A: halves of k, halves of the rows, neighbours along k."""
@@ -241,8 +288,11 @@ class _Accumulators:
         if pair is not None:
             k += LinearForm({pair: 1})
         forms: dict[SSAValue, LinearForm] = {loop.index: k}
+        if self.steps:
+            step = self._register(self.matrix.reduced, shape, len(self.repeats))
+            forms[self.whole.index] = LinearForm({step: 1})
         for dimension, op in self.registers.items():
-            if dimension < len(self.lead):
+            if dimension < len(self.repeats):
                 forms[op.result] = LinearForm({self._axis_like(op.result, shape, dimension): 1})
         return forms
 
@@ -290,6 +340,8 @@ class _View:
     def build(self, builder: TileBuilder, root: SSAValue, condition: SSAValue | None) -> SSAValue:
         """The value in this view, as large as the fragments of the tile that it varies over; 0 where the condition does
         not hold, so that the product with another such value is 0."""
+        if isinstance(root.owner, TakeAcrossOp):
+            return self._held(root.owner, condition)
         stack = [root] if condition is None else [root, condition]
         while stack:
             value = stack[-1]
@@ -309,8 +361,33 @@ class _View:
             shape = joined_shape([inside, built])
             built = builder.fit(built, shape)
             built = builder.alu("where", inside, built, builder.constant_like(0.0, built))
+        steps = self.accumulators.steps
         lead = shape_of(built.type)[: -len(self.fragment)] or (1,) * len(self.accumulators.lead)
-        return builder.fit(built, (*lead, *self.fragment))
+        return builder.fit(built, (*lead[: len(lead) - len(steps)], *steps, *self.fragment))
+
+    def _held(self, op: TakeAcrossOp, condition: SSAValue | None) -> SSAValue:
+        """What lanes and registers hold as this operand wants it: the tile of which the loop takes one place after the
+        other."""
+        value, accumulators = op.input, self.accumulators
+        shape, factors = shape_of(value.type), op.factors
+        rank = len(shape)
+        steps = (
+            [LinearForm({accumulators.whole.index: ATOMS[accumulators.matrix.atom].k})] if accumulators.steps else []
+        )
+        place = sum(steps, LinearForm({self.loop.index: 1}))
+        in_order = (
+            len(self.fragment) == 3
+            and self.pair is not None
+            and condition is None
+            and linear_form(op.place) == place
+            and [factor.dimension for factor in factors] == [*range(rank - 3 - len(steps), rank - 2), None, rank - 1]
+            and factors[-2].result is accumulators.column_lane
+            and shape == (*shape[: rank - 3 - len(steps)], *accumulators.steps, *self.fragment)
+            and rank - 3 == len(accumulators.lead)
+        )
+        if not in_order:
+            raise _refused(self.loop, "lanes and registers do not hold what it takes of them as an instruction does")
+        return value
 
     def _operands(self, value: SSAValue) -> list[SSAValue]:
         owner = value.owner
@@ -363,10 +440,25 @@ class _View:
             mask = builder.fit(mask, shape)
             indices[0] = builder.fit(indices[0], shape)
         type = VectorType(element_of(op.result.type), shape) if shape else element_of(op.result.type)
+        if mask is None:
+            builder = self._outside(builder, op.buffer, forms)
+            indices = [build_form(builder, form, ()) for form in forms]
         order = None if mask is not None else self._matrices(op.buffer, forms)
         read = ReadOp.of(op.buffer, indices, type, mask, None, order is not None, order is True)
         read.result.name_hint = op.result.name_hint
         return builder.insert(read).result
+
+    def _outside(self, builder: TileBuilder, buffer: SSAValue, forms: Sequence[LinearForm]) -> TileBuilder:
+        """A builder in front of the loops in which what is read there does not change."""
+        op: Operation = self.accumulators.whole
+        while isinstance(loop := op.parent_op(), ForOp):
+            slab = buffer.owner
+            if isinstance(slab, Operation) and slab.parent_op() is loop:
+                break
+            if any(loop.index in form.terms for form in forms):
+                break
+            op = loop
+        return builder if op is self.accumulators.whole else builder_before(op)
 
     def _matrices(self, buffer: SSAValue, forms: list[LinearForm]) -> bool | None:
         """Whether a warp reads transposed matrices there, of rows of 16 bytes side by side; None if no matrices."""

@@ -14,7 +14,7 @@ from ...dialects.axes import AxisKind
 from ...dialects.layouts import slab_type, span_of
 from ...dialects.loop import ForOp
 from ...dialects.schedule import Staging
-from ...dialects.tile import AxisOp, ReadOp, StageOp
+from ...dialects.tile import ReadOp, StageOp
 from ...dialects.types import byte_width, element_of, shape_of
 from ...dialects.uop import KernelOp
 from ...rewriting.dead import erase_unused
@@ -22,7 +22,7 @@ from ...rewriting.diagnostics import PassError, emit_remark
 from ...rewriting.linear import LinearForm
 from ...rewriting.locations import fuse_locations
 from .accesses import accesses_of, kernels_of, replace_access
-from .linear import bounds_of, conjuncts, linear_form, negative_form
+from .linear import bounds_of, conjuncts, is_of_block, linear_form, negative_form
 from .places import build_form, builder_before
 
 SHARED_BYTES = 48 * 1024
@@ -37,7 +37,8 @@ class TileStagePass(ModulePass):
     one step of the reduction's outermost serial loop, and is staged at the top of that loop's body. With two serial
     factors (`k = 2 loop * 32 loop`) that is a piece of 32 steps; with one (`k = 64 loop`) it is one step, which
     threads share but no later step reads again; with none that has steps (`k = 32 unroll`, or an instruction's) it is
-    all that the block reads, staged in front. Of a buffer that is only read behind such a loop (the bias of a
+    what the block reads in one step of the next reduction around that the read varies with or, if there is none, all
+    that the block reads, staged in front. Of a buffer that is only read behind such a loop (the bias of a
     product) the slab is all that the block reads, staged in front of the loop.
 
     The slab is found from the linear forms of the indices: terms over blocks and over loops that are open at that
@@ -98,8 +99,7 @@ def stage_kernel(
         behind = not once and all(_loop_before(read) for read in reads)
         for read in reads:
             loops = [] if once else _reduction_around(read)
-            # Loops that are written out, or are one instruction, have no steps.
-            loop = next((loop for loop in loops if loop.axis.axis_kind is AxisKind.LOOP), None)
+            loop = _step_of(read, loops)
             if not loops and not once and not behind:
                 unstaged.append(Unstaged(read, staging.buffer, "the read is in no serial loop of a reduction"))
                 continue
@@ -165,6 +165,25 @@ def _reduction_around(op: Operation) -> list[ForOp]:
     return loops
 
 
+def _step_of(read: ReadOp, loops: Sequence[ForOp]) -> ForOp | None:
+    """The loop of whose steps each has its slab: of the loops of the innermost reduction, the outermost that has steps;
+    where none has, that of the next reduction around that the read varies with."""
+    climbed = False
+    while loops:
+        # Loops that are written out, or are one instruction, have no steps.
+        loop = next((loop for loop in loops if loop.axis.axis_kind is AxisKind.LOOP), None)
+        if loop is not None and not (climbed and _is_alike(read, loop)):
+            return loop
+        loops, climbed = _reduction_around(loops[0]), True
+    return None
+
+
+def _is_alike(read: ReadOp, loop: ForOp) -> bool:
+    """Whether what is read is the same in all steps of a loop."""
+    forms = [linear_form(value) for value in read.indices]
+    return all(form is not None and loop.index not in form.terms for form in forms)
+
+
 def _loop_before(read: ReadOp) -> ForOp | None:
     """The first loop of the kernel, if it is a reduction's and the read stands behind it, in no loop."""
     if not isinstance(read.parent_op(), KernelOp) or read.parent is None:
@@ -180,9 +199,8 @@ def _inner_part(form: LinearForm, loop: ForOp | None) -> LinearForm:
 
 def _is_fixed(leaf: SSAValue, loop: ForOp | None) -> bool:
     """Whether a leaf is one number for the block in one step of `loop`: a block axis, or an open loop's index."""
-    owner = leaf.owner
-    if isinstance(owner, AxisOp):
-        return owner.axis.axis_kind is AxisKind.BLOCK
+    if is_of_block(leaf):
+        return True
     around: Operation | None = loop
     while isinstance(around, ForOp):
         if leaf is around.index:

@@ -15,7 +15,17 @@ from ...dialects.axes import THREAD_KINDS, WARP, AxisKind
 from ...dialects.layouts import SwizzleAttr, row_dimension, strides_of
 from ...dialects.loop import ForOp, YieldOp
 from ...dialects.semantics import ALU
-from ...dialects.tile import AxisOp, LeaveUnlessOp, MmaOp, ReadOp, ReduceAcrossOp, ScanAcrossOp, StageOp, WriteOp
+from ...dialects.tile import (
+    AxisOp,
+    LeaveUnlessOp,
+    MmaOp,
+    ReadOp,
+    ReduceAcrossOp,
+    ScanAcrossOp,
+    StageOp,
+    TakeAcrossOp,
+    WriteOp,
+)
 from ...dialects.types import byte_width, element_of, f32, shape_of
 from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, ExpandOp, KernelOp, ReduceAxisOp
 from .arrays import (
@@ -52,7 +62,9 @@ def interpret_tile_kernel(kernel: KernelOp, buffers: Sequence[Array]) -> None:
     interpreter.memories.update(memories)
     interpreter.run(block.ops)
     outputs = {op.buffer for op in kernel.body.walk() if isinstance(op, WriteOp)}
-    check_written(kernel, {buffer: memory.written | memory.excused for buffer, memory in memories.items() if buffer in outputs})
+    check_written(
+        kernel, {buffer: memory.written | memory.excused for buffer, memory in memories.items() if buffer in outputs}
+    )
 
 
 class _Memory:
@@ -140,6 +152,8 @@ class _Interpreter:
             return self.fold(op, [self.full(x, dimensions) for x in inputs], dimensions)
         if isinstance(op, ScanAcrossOp):
             return self.scan(op)
+        if isinstance(op, TakeAcrossOp):
+            return [self.take(op)]
         if isinstance(op, MmaOp):
             return [self.mma(op)]
         raise NotExecutableError(f"{op.name} is not defined in tile form", op)
@@ -150,26 +164,32 @@ class _Interpreter:
         Products are added in f32, one after the other: the hardware's order is not specified.
         """
         lanes, atom = self.lanes(op), op.instruction
-        c_rank, a_rank, b_rank = op.fragment_ranks
+        c_rank, *_ = op.fragment_ranks
         c_count, a_count, b_count = (atom.registers[place] for place in (2, 0, 1))
         lane = np.arange(WARP)[:, None]
         c_place = atom.place_in_c(lane, np.arange(c_count))
+        c_lead, a_lead, b_lead = op.leads
         state, a, b = (
-            self.matrix(self.full(self.values[value], lanes), lanes, shape, place, rank).astype(np.float32)
-            for value, shape, place, rank in (
-                (op.accumulator, (atom.m, atom.n), c_place, c_rank),
-                (op.a, (atom.m, atom.k), atom.place_in_a(lane, np.arange(a_count)), a_rank),
-                (op.b, (atom.k, atom.n), atom.place_in_b(lane, np.arange(b_count)), b_rank),
+            self.matrix(self.full(self.values[value], lanes), lanes, shape, place, lead).astype(np.float32)
+            for value, shape, place, lead in (
+                (op.accumulator, (atom.m, atom.n), c_place, c_lead),
+                (op.a, (atom.m, atom.k), atom.place_in_a(lane, np.arange(a_count)), a_lead),
+                (op.b, (atom.k, atom.n), atom.place_in_b(lane, np.arange(b_count)), b_lead),
             )
         )
         if element_of(op.a.type) == f32:
             a, b = (evaluate_alu(ALU["to_tf32"], f32, [x]) for x in (a, b))
-        for k in range(atom.k):
-            product = evaluate_alu(ALU["mul"], f32, [a[..., :, k, None], b[..., None, k, :]])
-            state = evaluate_alu(ALU["add"], f32, [state, product])
+        others = len(self.axes) - len(lanes)
+        for step in np.ndindex(*(a_lead[d] for d in op.steps)):
+            at = dict(zip(op.steps, step, strict=True))
+            here = (slice(None),) * others + tuple(
+                slice(at[d], at[d] + 1) if d in at else slice(None) for d in range(len(c_lead))
+            )
+            for k in range(atom.k):
+                product = evaluate_alu(ALU["mul"], f32, [a[here][..., :, k, None], b[here][..., None, k, :]])
+                state = evaluate_alu(ALU["add"], f32, [state, product])
         result = state[..., c_place[0], c_place[1]]
         shape = shape_of(op.result.type)
-        others = len(self.axes) - len(lanes)
         lead = (1,) * (self.rank - len(shape)) + shape[:-c_rank]
         extents = [self.axes[d].extent for d in lanes]
         result = result.reshape(*result.shape[:others], *lead, *extents, *shape[-c_rank:])
@@ -177,22 +197,38 @@ class _Interpreter:
         return np.moveaxis(result, range(first, first + len(lanes)), lanes)
 
     def matrix(
-        self, array: Array, lanes: Sequence[int], shape: tuple[int, int], place: tuple[Any, Any], rank: int
+        self, array: Array, lanes: Sequence[int], shape: tuple[int, int], place: tuple[Any, Any], lead: Sequence[int]
     ) -> Array:
         """Matrices of this shape, of which lane `l` holds in register `r` the element at `place[l, r]`.
 
-        Block and thread axes but the lanes stand in front, then the dimensions of instructions, as many for each
-        operand.
+        Block and thread axes but the lanes stand in front, then the dimensions of instructions.
         """
         others = len(self.axes) - len(lanes)
         moved = np.moveaxis(array, lanes, range(others, len(self.axes)))
-        extents, registers = moved.shape[:others], moved.shape[len(self.axes) :]
-        lead = registers[:-rank]
-        moved = moved.reshape(*extents, WARP, *(1,) * (self.rank - len(lead)), *lead, -1)
+        moved = moved.reshape(*moved.shape[:others], WARP, *lead, -1)
         moved = np.moveaxis(moved, others, -2)
         matrix = np.zeros((*moved.shape[:-2], *shape), array.dtype)
         matrix[..., place[0], place[1]] = moved
         return matrix
+
+    def take(self, op: TakeAcrossOp) -> Array:
+        """The factors of the axis become one dimension in front, of which one place is taken."""
+        first = len(self.axes) + self.rank - len(shape_of(op.input.type))
+        dimensions = [self.axes.index(f) if f.dimension is None else first + f.dimension for f in op.factors]
+        array = self.full(self.values[op.input], [d for d in dimensions if d < len(self.axes)])
+        front = range(len(dimensions))
+        moved = np.moveaxis(array, dimensions, front)
+        rows = moved.reshape(-1, *moved.shape[len(dimensions) :])
+        place = np.moveaxis(self.values[op.place], dimensions, front)
+        place = place.reshape(-1, *place.shape[len(dimensions) :])
+        if len(place) != 1:
+            raise ExecutionError("the place that threads take differs between them", op)
+        if (place < 0).any() or (place >= len(rows)).any():
+            raise ExecutionError(f"{op.name} takes from place {place.max()} of {len(rows)}", op)
+        place = np.broadcast_to(place, (1, *rows.shape[1:]))
+        return np.moveaxis(
+            np.take_along_axis(rows, place, 0).reshape(*(1,) * len(dimensions), *rows.shape[1:]), front, dimensions
+        )
 
     def lanes(self, op: MmaOp | ReadOp) -> list[int]:
         """The dimensions of the lanes of a warp, in the order in which they are numbered."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import product
 from math import prod
 
@@ -23,7 +23,8 @@ from .grid import Grid
 from .indices import ZERO
 from .lowering import Lowering
 from .scopes import Scope
-from .values import Place
+from .stages import VALUE_OPS
+from .values import Place, array_type
 
 MOST_MATRICES = 4
 """Matrices that one ldmatrix loads."""
@@ -31,35 +32,57 @@ MOST_MATRICES = 4
 
 def lower_mma(lowering: Lowering, scope: Scope, op: MmaOp) -> None:
     """Unrolled loops over the instructions of a tile; the accumulators are changed in place when nobody else reads
-    them."""
+    them. Steps along K are written out, each with the matrices that it reads."""
     _check_lanes(lowering, op)
     values = lowering.values
-    c, a, b = (_array(lowering, scope, value) for value in op.operands)
-    c_type, a_type, b_type = (value.type for value in op.operands)
+    by_step = [read for value in (op.a, op.b) if isinstance(read := value.owner, ReadOp) and _reads_by_step(read)]
     c_rank, a_rank, b_rank = op.fragment_ranks
     owner = op.accumulator.owner
     is_here = (owner if isinstance(owner, Block) else owner.parent) is op.parent
-    if is_here and op.accumulator in values.arrays and op.accumulator.has_one_use():
+    is_kept = op.accumulator in values.arrays
+    c = _array(lowering, scope, op.accumulator)
+    arrays = {
+        value: _array(lowering, scope, value)
+        for value in (op.a, op.b)
+        if value not in {read.result for read in by_step}
+    }
+    if not is_kept or (is_here and op.accumulator.has_one_use()):
         result = c
     else:
         result = values.array_of(scope, op.result, op.result.name_hint or "acc")
     atom = op.instruction.registers
 
-    def load(inner: Scope, array: SSAValue, value: SSAValue, place: Place, registers: int) -> SSAValue:
-        type = moved_type(element_of(value.type), registers)
-        return inner.insert(LoadOp.of(array, values.array_place(inner, value, place), None, type)).result
+    def place_of(value: SSAValue, rank: int, lead: Place) -> Place:
+        """Where in a value the fragment of an instruction begins."""
+        extents = len(shape_of(value.type)) - rank
+        return [*[*lead, *[ZERO] * extents][:extents], *[ZERO] * rank]
 
-    with values.nest(scope, shape_of(c_type)[:-c_rank]) as (inner, lead):
-        c_place = [*lead, *[ZERO] * c_rank]
-        a_place = [*lead[len(lead) - len(shape_of(a_type)) + a_rank :], *[ZERO] * a_rank]
-        b_place = [*lead[len(lead) - len(shape_of(b_type)) + b_rank :], *[ZERO] * b_rank]
-        fragments = (
-            load(inner, c, op.accumulator, c_place, atom[2]),
-            load(inner, a, op.a, a_place, atom[0]),
-            load(inner, b, op.b, b_place, atom[1]),
-        )
-        changed = inner.insert(GPUMmaOp.of(op.atom.data, *fragments)).result
-        inner.insert(StoreOp.of(changed, result, values.array_place(inner, op.result, c_place)))
+    def load(inner: Scope, array: SSAValue, value: SSAValue, rank: int, lead: Place, registers: int) -> SSAValue:
+        type, place = moved_type(element_of(value.type), registers), place_of(value, rank, lead)
+        return inner.insert(LoadOp.of(array, values.array_place(inner, value, place, array), None, type)).result
+
+    def factor(inner: Scope, value: SSAValue, rank: int, lead: Place, of_tile: Place, registers: int) -> SSAValue:
+        """A fragment of A or B, in an array of all steps or of one."""
+        if value in arrays:
+            return load(inner, arrays[value], value, rank, lead, registers)
+        type, place = moved_type(element_of(value.type), registers), place_of(value, rank, of_tile)
+        at = values.place_in(inner, _extents(value, op.steps), place)
+        return inner.insert(LoadOp.of(of_step[value], at, None, type)).result
+
+    c_lead, a_lead, _ = op.leads
+    for number, step in enumerate(product(*(range(a_lead[dimension]) for dimension in op.steps))):
+        at = {dimension: LinearForm({}, place) for dimension, place in zip(op.steps, step, strict=True)}
+        of_step = {read.result: _read_matrices(lowering, scope, read, at) for read in by_step}
+        with values.nest(scope, c_lead) as (inner, of_tile):
+            lead = [at.get(dimension, coordinate) for dimension, coordinate in enumerate(of_tile)]
+            fragments = (
+                load(inner, result if number else c, op.accumulator, c_rank, of_tile, atom[2]),
+                factor(inner, op.a, a_rank, lead, of_tile, atom[0]),
+                factor(inner, op.b, b_rank, lead, of_tile, atom[1]),
+            )
+            changed = inner.insert(GPUMmaOp.of(op.atom.data, *fragments)).result
+            place = place_of(op.result, c_rank, of_tile)
+            inner.insert(StoreOp.of(changed, result, values.array_place(inner, op.result, place, result)))
     values.arrays[op.result] = result
 
 
@@ -89,21 +112,52 @@ def _array(lowering: Lowering, scope: Scope, value: SSAValue) -> SSAValue:
 
 
 def lower_matrix_read(lowering: Lowering, scope: Scope, op: ReadOp) -> None:
-    """As many matrices at once as one instruction loads: the last dimensions of the tile but the 4 bytes of a lane.
+    """Read the matrices of a tile, unless each step of the product that takes them reads its own."""
+    _check_lanes(lowering, op)
+    if not _reads_by_step(op):
+        lowering.values.arrays[op.result] = _read_matrices(lowering, scope, op, {})
+
+
+def _extents(value: SSAValue, steps: Collection[int]) -> tuple[int, ...]:
+    """The shape of what one step takes of a value."""
+    return tuple(1 if dimension in steps else extent for dimension, extent in enumerate(shape_of(value.type)))
+
+
+def _reads_by_step(op: ReadOp) -> bool:
+    """Whether matrices are read in the steps of the one product that takes them, which stands right behind: a tile of
+    them would take many registers. Nothing that is in between writes to shared memory."""
+    uses = list(op.result.uses)
+    if op.ldmatrix is None or len(uses) != 1:
+        return False
+    user = uses[0].operation
+    if not isinstance(user, MmaOp) or user.parent is not op.parent or not user.steps:
+        return False
+    between = op.next_op
+    while isinstance(between, (*VALUE_OPS, ReadOp)):
+        between = between.next_op
+    return between is user
+
+
+def _read_matrices(lowering: Lowering, scope: Scope, op: ReadOp, step: Mapping[int, LinearForm]) -> SSAValue:
+    """The array of a tile, or of a step of it: as many matrices at once as one instruction loads, the last dimensions
+    but the 4 bytes of a lane.
 
     A lane gives the address of a row: lane `l` that of row `l mod 8` of the matrix `l ÷ 8`.
+
+    step: coordinates along the dimensions that only one place of is read.
     """
-    _check_lanes(lowering, op)
     values, indices = lowering.values, lowering.indices
-    shape = shape_of(op.result.type)
+    shape = _extents(op.result, step)
     lane = indices.remainder(lowering.root, lowering.grid.thread, WARP)
     row = indices.remainder(lowering.root, lane, MATRIX_ROWS)
 
     type = op.buffer.type
     assert is_memref(type)
     forms = [_linear(op, index) for index in op.indices]
-    array = values.array_of(scope, op.result, op.result.name_hint or "fragment")
-    for place, steps in _loads(shape):
+    hint = op.result.name_hint or "fragment"
+    array = values.allocate(scope, array_type(element_of(op.result.type), shape, flat=True), hint)
+    for of_step, steps in _loads(shape):
+        place = [step.get(dimension, coordinate) for dimension, coordinate in enumerate(of_step)]
         count = prod(steps[:-1])
         number = indices.quotient(lowering.root, lane, MATRIX_ROWS)
         number = indices.remainder(lowering.root, number, count)
@@ -126,8 +180,8 @@ def lower_matrix_read(lowering: Lowering, scope: Scope, op: ReadOp) -> None:
             op.transposed is not None,
             offset,
         )
-        scope.insert(StoreOp.of(scope.insert(loaded).result, array, values.array_place(scope, op.result, place)))
-    values.arrays[op.result] = array
+        scope.insert(StoreOp.of(scope.insert(loaded).result, array, values.place_in(scope, shape, of_step)))
+    return array
 
 
 def _loads(shape: Sequence[int]) -> Iterator[tuple[Place, list[int]]]:
@@ -171,7 +225,7 @@ def form_at(lowering: Lowering, form: LinearForm, place: Place, lanes: Mapping[i
         elif isinstance(leaf.owner, AxisOp) and leaf.owner.axis.axis_kind is AxisKind.LANE:
             value = lanes[leaf.owner.extent]
         else:
-            value = lowering.values.known[leaf]
+            (value,) = lowering.values.elements(lowering.root, [leaf])
         assert isinstance(value, LinearForm)
         total += value * coefficient
     return total

@@ -259,6 +259,7 @@ class Values:
             (element,) = self.elements(scope, [value], [ZERO] * len(shape_of(value.type)))
             self.set_known(value, element)
             return
+        self.arrays.pop(value, None)  # of another step of a loop that is written out
         array = self.array_of(scope, value, value.name_hint or f"{op.name.split('.')[-1]}_r")
         self.fill(scope, value, array)
         self.arrays[value] = array

@@ -1,0 +1,108 @@
+"""Schedules of attention in 16-bit floats: both products by matrix instructions, all that is between in registers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+from ...dialects.atoms import ATOMS
+from ...dialects.axes import AxisKind
+from ...dialects.schedule import Staging
+from .attention_shape import AttentionShape
+from .kernel_shape import KernelShape
+from .matrix_chains import why_no_chain
+from .matrix_rule import SHARED_BYTES, SWIZZLE_BYTES
+from .schedule_parts import Axes, Choice, ceil_div, factors_of, power_of_two_above, schedule_of
+
+WARPS = 4
+"""Warps of a block, each with rows of its own: none waits for what another computes but at the barrier of a step."""
+
+KEYS = 64
+"""Keys of a step."""
+
+REGISTERS = 168
+"""Registers of a lane that hold queries, scores and sums: of the 255 that there are, the rest is for one step's keys or
+values, addresses, and what rows have once."""
+
+FEW_BLOCKS = 32
+"""Blocks below which each takes half as many rows, and there are twice as many."""
+
+ATOM = ATOMS["m16n8k16"]
+
+
+def attention_schedule(shape: KernelShape, attention: AttentionShape) -> Choice | str:
+    """A tile of queries a block, of which each warp has 16 or 32; or why not.
+
+    Keys and values come in tiles that are copied ahead, in units of 16 bytes permuted so that neither the copies nor
+    the reads of matrices have bank conflicts. Queries are read once, into registers.
+    """
+    row = attention.rows[-1] if attention.rows else ""
+    if reason := why_no_chain(attention, row):
+        return reason
+    if shape.extents[row] < ATOM.m:
+        return f"axis {row} has {shape.extents[row]} elements, an instruction {ATOM.m}"
+    for rows, keys, staged in _tiles(shape, attention, row):
+        warps = min(WARPS, power_of_two_above(ceil_div(shape.extents[row], rows)))
+        blocks = prod(shape.extents[axis] for axis in shape.parallel if axis not in (row, attention.channels))
+        blocks *= ceil_div(shape.extents[row], warps * rows)
+        if rows > ATOM.m and blocks < FEW_BLOCKS:
+            continue
+        steps = ceil_div(shape.extents[attention.keys], keys)
+        buffers = min(2, steps)
+        size = _slab_bytes(shape, attention, warps * rows if staged else 0, keys * buffers)
+        if size <= SHARED_BYTES:
+            return _schedule(shape, attention, row, (warps, rows, keys, buffers), staged)
+    return "no tile of it fits in registers and in shared memory"
+
+
+def _tiles(shape: KernelShape, attention: AttentionShape, row: str) -> Iterator[tuple[int, int, bool]]:
+    """Rows of a warp, keys of a step, and whether queries are staged, for which registers suffice; the best first."""
+    depth, channels = (ceil_div(shape.extents[axis], ATOM.k) for axis in (attention.depth, attention.channels))
+    most = min(KEYS, ATOM.k * power_of_two_above(ceil_div(shape.extents[attention.keys], ATOM.k)))
+    for rows in (2 * ATOM.m, ATOM.m):
+        for keys in (most, max(ATOM.k, most // 2), ATOM.k):
+            # A lane has 4 of each 16 x 8 elements in f32, and 8 of 16 x 16 queries in 16 bits.
+            held = rows // ATOM.m * (8 * channels + 8 * (keys // ATOM.k) + 4 * depth)
+            if held <= REGISTERS and rows < 2 * shape.extents[row]:
+                yield rows, keys, True
+                yield rows, keys, False
+
+
+def _slab_bytes(shape: KernelShape, attention: AttentionShape, rows: int, keys: int) -> int:
+    depth, channels = (ATOM.k * ceil_div(shape.extents[axis], ATOM.k) for axis in (attention.depth, attention.channels))
+    return 2 * (rows * depth + keys * (depth + channels))
+
+
+def _schedule(
+    shape: KernelShape, attention: AttentionShape, row: str, tile: tuple[int, int, int, int], staged: bool
+) -> Choice:
+    """tile: warps, rows of each, keys of a step, and their slabs."""
+    warps, rows, keys, buffers = tile
+    extents = shape.extents
+    steps = ceil_div(extents[attention.keys], keys)
+    axes: Axes = {
+        row: factors_of(
+            (ceil_div(extents[row], warps * rows), AxisKind.BLOCK),
+            (warps, AxisKind.WARP),
+            (rows // ATOM.m, AxisKind.REGISTER),
+            (ATOM.m, AxisKind.MMA),
+        ),
+        attention.channels: factors_of(
+            (ceil_div(extents[attention.channels], ATOM.n), AxisKind.REGISTER), (ATOM.n, AxisKind.MMA)
+        ),
+        attention.keys: factors_of((steps, AxisKind.LOOP), (keys // ATOM.k, AxisKind.REGISTER), (ATOM.k, AxisKind.MMA)),
+        attention.depth: factors_of(
+            (ceil_div(extents[attention.depth], ATOM.k), AxisKind.UNROLL), (ATOM.k, AxisKind.MMA)
+        ),
+    }
+    unit = SWIZZLE_BYTES // 2
+    stage: dict[str, Staging] = {}
+    for access in attention.query if staged else ():
+        stage[access.buffer] = Staging(access.buffer, 1, True, swizzle=unit)
+    for access in (*attention.key, *attention.value):
+        stage[access.buffer] = Staging(access.buffer, buffers, True, swizzle=unit)
+    reason = (
+        f"attention by m16n8k16: {warps} warps of {rows} rows a block, {keys} keys a step, {steps} steps, "
+        f"{'staged' if staged else 'unstaged'} queries in registers"
+    )
+    return Choice(schedule_of(shape, axes, tuple(stage.values())), reason)
