@@ -8,6 +8,7 @@ from ...dialects.axes import WARP, AxisKind
 from ...dialects.loop import ReduceOp, ScanOp
 from ...dialects.traversal import ops_inside
 from ...dialects.types import byte_width, is_float
+from .attention_rows_rule import attention_rows_schedule
 from .attention_rule import attention_schedule
 from .attention_shape import attention_shape
 from .kernel_shape import KernelShape
@@ -61,6 +62,8 @@ def choose(shape: KernelShape) -> Choice:
         choice = attention_schedule(shape, attention)
         if isinstance(choice, Choice):
             return choice
+        rows = attention_rows_schedule(shape, attention)
+        return Choice(rows.schedule, f"{rows.reason}; without matrix instructions: {choice}")
     if (vector := vector_product(shape)) is not None:
         return vector_product_schedule(shape, *vector)
     product = product_axes(shape)
