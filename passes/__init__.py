@@ -25,6 +25,7 @@ PASSES: dict[str, tuple[str, str]] = {
     "uop-expand-scatter": ("uop", "UOpExpandScatterPass"),
     "uop-fuse-reductions": ("uop", "UOpFuseReductionsPass"),
     "uop-merge-kernels": ("uop", "UOpMergeKernelsPass"),
+    "uop-limit-ranges": ("uop", "UOpLimitRangesPass"),
     "uop-partition": ("uop", "UOpPartitionPass"),
     "uop-plan-buffers": ("uop", "UOpPlanBuffersPass"),
     "uop-rangeify": ("uop", "UOpRangeifyPass"),

@@ -263,6 +263,11 @@ class RangeAnalysis:
                 assumed[leaf] = known.congruence.nearest(limited) or limited
 
 
+def is_comparison(op: Operation) -> bool:
+    """Whether an op compares two values by size or for equality."""
+    return type(op) in _COMPARISONS
+
+
 def atoms_of(condition: SSAValue, holds: bool = True) -> list[tuple[SSAValue, bool]]:
     """Conditions that must be true, or false, for a bool to be; none of them an expansion, in order, each once."""
     found: dict[SSAValue, bool] = {}

@@ -71,7 +71,13 @@ STAGES: tuple[Stage, ...] = (
     ),
     Stage(
         "range",
-        (Step("uop-rangeify"), Step("uop-simplify"), Step("uop-fuse-reductions"), Step("uop-approximate")),
+        (
+            Step("uop-rangeify"),
+            Step("uop-simplify"),
+            Step("uop-fuse-reductions"),
+            Step("uop-approximate"),
+            Step("uop-limit-ranges"),
+        ),
     ),
     _LOOP,
     Stage(
@@ -110,7 +116,7 @@ C_STAGES: tuple[Stage, ...] = (
             Step("uop-plan-buffers"),
         ),
     ),
-    Stage("range", (Step("uop-rangeify"), Step("uop-simplify"))),
+    Stage("range", (Step("uop-rangeify"), Step("uop-simplify"), Step("uop-limit-ranges"))),
     _LOOP,
     Stage(
         "tile",

@@ -15,8 +15,7 @@ from ...dialects.axes import AxisAttr, AxisKind
 from ...dialects.limits import Limits
 from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, KernelOp, LoadOp, RangeOp, ReduceOp, ScanOp, StoreOp
 from ...rewriting.diagnostics import PassError
-
-Ranges = frozenset[SSAValue]
+from .free_ranges import FreeRanges
 
 
 @dataclass(frozen=True)
@@ -88,23 +87,12 @@ class _Conversion:
         self.kernel = kernel
         self.old = kernel.body.block
         self.order = {op: number for number, op in enumerate(self.old.ops)}
-        self.ranges: dict[SSAValue, Ranges] = {argument: frozenset() for argument in self.old.args}
+        self.ranges = FreeRanges()
         self.walked: set[str] = set()
         """The axes that reductions and scans go over."""
         for op in self.old.ops:
-            ranges = self.ranges_of(op.operands)
-            if isinstance(op, RangeOp):
-                ranges |= frozenset((op.result,))
-            elif isinstance(op, ReduceOp):
-                ranges -= frozenset(op.over)
             if isinstance(op, ReduceOp | ScanOp):
                 self.walked.update(_axis(range).axis.data for range in op.over)
-            self.ranges.update((result, ranges) for result in op.results)
-
-    def ranges_of(self, values: Iterable[SSAValue]) -> Ranges:
-        """The ranges that any of the values depends on; a reduction does not depend on what it binds, a range depends
-        on those that its limits are made of."""
-        return Ranges().union(*(self.ranges[value] for value in values))
 
     def run(self) -> None:
         """Build the kernel's new body and put it in place."""
@@ -136,7 +124,7 @@ class _Conversion:
             for index in store.indices
             for range in sorted(self.ranges[index], key=lambda range: self.order[range.owner])  # pyright: ignore[reportArgumentType]
         )
-        others = sorted(self.ranges_of(store.operands), key=lambda range: self.order[range.owner])  # pyright: ignore[reportArgumentType]
+        others = sorted(self.ranges.of(store.operands), key=lambda range: self.order[range.owner])  # pyright: ignore[reportArgumentType]
         order = sorted(dict.fromkeys((*by_index, *others)), key=lambda range: _axis(range).axis.data in self.walked)
         return self.with_limits_inside(order)
 

@@ -5,11 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from memory_checks import check_memory
-from test_tile_to_gpu_kernel import Array, kernel_of, needs_nvrtc, parse, run_pass
+from test_tile_to_gpu_kernel import Array, context, kernel_of, needs_nvrtc, parse, run, run_pass
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.parser import Parser
 
 from uop.dialects import cpu_kernel, gpu_kernel
+from uop.dialects.schedule import ScheduleAttr
 from uop.dialects.uop import KernelOp
+from uop.passes.uop.uop_limit_ranges import UOpLimitRangesPass
 from uop.rewriting.diagnostics import collect_remarks
 from uop.runtime.interpret.arrays import ExecutionError
 from uop.runtime.interpret.buffers import poisoned_buffer
@@ -206,7 +209,7 @@ def _instructions(kernel: gpu_kernel.KernelOp, case: Case) -> int:
     ptx = nvrtc.compile_cuda(source, "compute_80").ptx
     out = np.zeros((40, 24), np.float32)
     counters = simulate(ptx, kernel.grid_shape, kernel.threads, [out, *case.inputs()], source=source)
-    return sum(each.warps for each in counters.by_instruction.values() if each.kind == "mma")
+    return sum(each.warps for each in counters.of_kind("mma").by_instruction.values())
 
 
 def test_a_limit_that_differs_between_threads_is_dropped() -> None:
@@ -253,3 +256,48 @@ def test_threads_of_a_block_execute_the_same_steps() -> None:
     assert isinstance(kernel, KernelOp)
     with pytest.raises(ExecutionError, match=r"executed by some threads of a block and not by others"):
         interpret_kernel(kernel, [np.zeros(8, np.float32)])
+
+
+def schedule_of(text: str) -> ScheduleAttr:
+    attribute = Parser(context(), f"#tile.schedule<{text}>").parse_attribute()
+    assert isinstance(attribute, ScheduleAttr)
+    return attribute
+
+
+TRIANGULAR = """
+uop.kernel @product(%out: memref<128x64xf32>, %x: memref<128x128xf32>, %y: memref<128x64xf32>) {
+  %i = uop.range i = 128
+  %j = uop.range j = 64
+  %k = uop.range k = 128
+  %inside = uop.le %k, %i : index
+  %0 = uop.load %x[%i, %k] mask %inside : memref<128x128xf32>
+  %2 = uop.load %y[%k, %j] : memref<128x64xf32>
+  %3 = uop.mul %0, %2 : f32
+  %4 = uop.reduce add %3 over %k : f32
+  uop.store %4, %out[%i, %j] : memref<128x64xf32>
+}
+"""
+
+
+@needs_nvrtc
+def test_a_triangular_product_is_half_the_work() -> None:
+    """Of 16 tiles of rows, tile t walks 8 + 8 · t of 128 columns: 17 of 32 steps."""
+    generator = np.random.default_rng(4)
+    x, y = (generator.standard_normal(shape).astype(np.float32) for shape in ((128, 128), (128, 64)))
+    counts: list[int] = []
+    for is_limited in (False, True):
+        module = parse(TRIANGULAR)
+        if is_limited:
+            UOpLimitRangesPass(finite=True).apply(context(), module)
+            module.verify()
+        run_pass(module, "convert-uop-to-loop")
+        (kernel,) = module.ops
+        assert isinstance(kernel, KernelOp)
+        kernel.schedule = schedule_of("i = 16 block * 8 thread, j = 4 block * 16 thread, k = 16 loop * 8 loop")
+        for each in (*TILE_PASSES, *GPU_PASSES):
+            run_pass(module, each)
+        out = np.zeros((128, 64), np.float32)
+        counters = run(kernel_of(module), [out], [x, y])
+        np.testing.assert_allclose(out, np.tril(x.astype(np.float64)) @ y, rtol=1e-4, atol=1e-4)
+        counts.append(sum(c.warps for c in counters.by_instruction.values() if c.kind == "fp32"))
+    assert counts[1] * 32 == counts[0] * 17 > 0
