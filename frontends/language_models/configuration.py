@@ -6,7 +6,7 @@ import importlib
 import json
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from ..errors import CaptureError
 from .attention import NAME, register_attention
@@ -40,14 +40,14 @@ def read_configuration(source: str) -> dict[str, Any]:
         return dict(CONFIGURATIONS[source])
     path = folder / CONFIG
     try:
-        data = json.loads(path.read_text())
+        data: Any = json.loads(path.read_text())
     except FileNotFoundError:
         raise CaptureError(_nothing_there(source, folder)) from None
     except (OSError, ValueError) as error:
         raise CaptureError(f"{path} cannot be read: {error}") from None
     if not isinstance(data, dict):
         raise CaptureError(f"{path} holds no JSON object")
-    return data
+    return cast("dict[str, Any]", data)
 
 
 def _nothing_there(source: str, folder: Path) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -23,17 +23,21 @@ def replace_meta_tensors(module: nn.Module, make: Make) -> None:
     made: dict[int, torch.Tensor] = {}
     old: list[torch.Tensor] = []  # held, so that no other tensor gets its id
     for prefix, owner in module.named_modules():
-        for tensors in (owner._parameters, owner._buffers):
-            for name, tensor in tensors.items():
-                if tensor is None or not tensor.is_meta:
-                    continue
-                if id(tensor) not in made:
-                    value = make(f"{prefix}.{name}" if prefix else name, tensor)
-                    made[id(tensor)] = (
-                        nn.Parameter(value, requires_grad=False) if isinstance(tensor, nn.Parameter) else value
-                    )
-                    old.append(tensor)
-                tensors[name] = made[id(tensor)]
+        for name, tensor in _own_tensors(owner):
+            if not tensor.is_meta:
+                continue
+            if id(tensor) not in made:
+                value = make(f"{prefix}.{name}" if prefix else name, tensor)
+                is_parameter = isinstance(tensor, nn.Parameter)
+                made[id(tensor)] = nn.Parameter(value, requires_grad=False) if is_parameter else value
+                old.append(tensor)
+            setattr(owner, name, made[id(tensor)])
+
+
+def _own_tensors(module: nn.Module) -> list[tuple[str, torch.Tensor]]:
+    """Parameters and buffers of a module, not of those in it."""
+    parameters = module.named_parameters(recurse=False, remove_duplicate=False)
+    return [*parameters, *module.named_buffers(recurse=False, remove_duplicate=False)]
 
 
 def fill_constant_buffers(model: Any, source: str) -> None:
@@ -41,22 +45,22 @@ def fill_constant_buffers(model: Any, source: str) -> None:
 
     model: of `transformers`, on the meta device. Raises `CaptureError` for one that the configuration does not give.
     """
-    for prefix, module in model.named_modules():
-        names = [name for name, tensor in _constant_buffers(module) if tensor.is_meta]
-        for name in names:
-            module._buffers[name] = torch.full_like(module._buffers[name], _unset(module._buffers[name]), device="cpu")
-        if names:
+    modules: list[tuple[str, nn.Module]] = list(model.named_modules())
+    for prefix, module in modules:
+        buffers = _constant_buffers(module)
+        for name, buffer in buffers.items():
+            setattr(module, name, torch.full_like(buffer, _unset(buffer), device="cpu"))
+        if buffers:
             model._init_weights(module)
-        for name in names:
-            tensor = module._buffers[name]
-            if bool((tensor != tensor if tensor.is_floating_point() else tensor == _unset(tensor)).any()):
+        for name, value in module.named_buffers(recurse=False):
+            if name in buffers and bool((value == _unset(value)).any() or value.isnan().any()):
                 raise CaptureError(f"{source}: the configuration does not give the values of {prefix}.{name}")
 
 
-def _constant_buffers(module: nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
-    for name, tensor in module._buffers.items():
-        if tensor is not None and name in module._non_persistent_buffers_set:
-            yield name, tensor
+def _constant_buffers(module: nn.Module) -> dict[str, torch.Tensor]:
+    """A module's own buffers without values that are not in checkpoints."""
+    own = dict(module.named_buffers(recurse=False))
+    return {name: buffer for name, buffer in own.items() if buffer.is_meta and name not in module.state_dict()}
 
 
 def _unset(tensor: torch.Tensor) -> float | int:

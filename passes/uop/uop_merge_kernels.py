@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ...dialects.uop import KernelOp, LaunchOp
@@ -78,8 +78,8 @@ def _add_block(block: Block, numbers: dict[SSAValue, int], parts: list[Hashable]
     parts.append(None)  # the end of the block
 
 
-def _named(attributes: dict[str, Hashable]) -> list[Hashable]:
-    return sorted(attributes.items(), key=lambda item: item[0]) if attributes else []
+def _named(attributes: Mapping[str, Attribute]) -> list[Hashable]:
+    return [item for name in sorted(attributes) for item in (name, attributes[name])]
 
 
 def _fuse_locations(kept: Operation, gone: Operation) -> None:
