@@ -18,12 +18,13 @@ from uop.passes.uop.rules.approximations import APPROXIMATIONS
 from uop.passes.uop.rules.dependent_reductions import DEPENDENT_REDUCTIONS
 from uop.passes.uop.rules.error_function import ERROR_FUNCTION
 from uop.passes.uop.rules.fast_math import FAST_MATH
+from uop.passes.uop.rules.weighted_sums import WEIGHTED_SUMS
 from uop.rewriting.patterns import Rule
 
 ROOT = Path(__file__).parents[1]
 PAGE = Path(__file__).with_name("rules.md")
 APPROXIMATE, ERF, FAST = "approximations", "error_function", "fast_math"
-DEPENDENT = "dependent_reductions"
+WEIGHTED, DEPENDENT = "weighted_sums", "dependent_reductions"
 
 INTRODUCTION = """\
 # The rewrite rules of `uop-simplify`
@@ -79,6 +80,7 @@ def page() -> str:
     """The whole page."""
     families = {
         **FAMILIES,
+        WEIGHTED: WEIGHTED_SUMS,
         DEPENDENT: DEPENDENT_REDUCTIONS,
         APPROXIMATE: APPROXIMATIONS,
         ERF: ERROR_FUNCTION,

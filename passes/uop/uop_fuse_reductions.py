@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
@@ -13,11 +13,17 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ...dialects.uop import KernelOp, ReduceOp, StoreOp
+from ...rewriting.cse import eliminate_common_subexpressions
 from ...rewriting.diagnostics import emit_remark
 from ...rewriting.driver import rewrite
 from ...rewriting.patterns import Assumption
+from ...rewriting.rules import Rules
 from .rules.dependent_reductions import DEPENDENT_REDUCTIONS
-from .rules.reductions import extents_of
+from .rules.reductions import dependents, extents_of
+from .rules.weighted_sums import WEIGHTED_SUMS
+
+FUSED_REDUCTIONS = Rules(WEIGHTED_SUMS, DEPENDENT_REDUCTIONS)
+"""All rules of the pass."""
 
 LONG_ROW = 32768
 """Elements that a block holds in registers, to use them again: 1024 threads of 32."""
@@ -28,13 +34,15 @@ WARP_ROW = 2048
 
 @dataclass(frozen=True)
 class UOpFuseReductionsPass(ModulePass):
-    """Apply the rules of passes/uop/rules/dependent_reductions.py to kernels in range form where that saves a walk over
-    memory, or an exchange between warps.
+    """Apply the rules of weighted_sums.py and dependent_reductions.py in passes/uop/rules to kernels in range form,
+    where that saves a walk over memory or an exchange between warps.
 
     A maximum and a sum of exp(x − max x) become one reduction of both, the online softmax. What it saves is a walk over
     rows that do not fit in registers. Where they fit, each exponential is computed once and used again, and the two
     reductions stay; but where nothing else needs them (log-sum-exp), one exchange takes the place of two. Terms move by
     less than 2.3e-8, the sum by the rounding of what is rescaled; NaN and infinities are as before.
+    With a sum of exponentials times weights they become online attention, where each x is a sum of products itself,
+    whatever the length of the rows: the sums of products are then formed once.
     Leaves alone: kernels that are not in range form, all other reductions.
 
     row: the most elements of a row that a block holds in registers.
@@ -52,7 +60,7 @@ class UOpFuseReductionsPass(ModulePass):
         for kernel in op.ops:
             if not isinstance(kernel, KernelOp) or not self._pays(kernel):
                 continue
-            if rewrite(kernel, DEPENDENT_REDUCTIONS, assuming=(Assumption.ROUNDING,)).fired:
+            if fuse_reductions(kernel):
                 emit_remark(kernel, f"@{kernel.sym_name.data}: maximum and sum of exponentials in one walk")
 
     def _pays(self, kernel: KernelOp) -> bool:
@@ -61,12 +69,32 @@ class UOpFuseReductionsPass(ModulePass):
         reductions = [op for op in ops if isinstance(op, ReduceOp)]
         if len(reductions) < 2:
             return False
+        if any(op.monoid.data == "max" and _is_of_reductions(op, reductions) for op in reductions):
+            return True
         over = reductions[0].over
         elements = prod(extents_of(over))
         if elements > self.row:
             return True
         stored = [operand for op in ops if isinstance(op, StoreOp) for operand in op.operands]
         return elements > self.warp_row and not _vary(stored, over)
+
+
+def fuse_reductions(kernel: KernelOp) -> bool:
+    """Apply the rules to a kernel until none applies; whether any did."""
+    changed = False
+    while rewrite(kernel, FUSED_REDUCTIONS, assuming=(Assumption.ROUNDING,)).fired:
+        changed = True
+        eliminate_common_subexpressions(kernel)  # reductions are joined where they are of the same values
+    return changed
+
+
+def _is_of_reductions(op: ReduceOp, reductions: Sequence[ReduceOp]) -> bool:
+    """Whether each element that the op reduces is computed by a reduction, which every walk would do again."""
+    return any(
+        dependents(op.inputs, other.results) and dependents(other.inputs, op.over) and other.over != op.over
+        for other in reductions
+        if other is not op
+    )
 
 
 def _vary(values: Iterable[SSAValue], ranges: Collection[SSAValue]) -> bool:

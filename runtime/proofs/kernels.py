@@ -164,6 +164,8 @@ def kernel_texts() -> dict[str, str]:
         texts[f"a softmax of {exp}, f32"] = _softmax(exp, power)
     for type in ("f32", "f64"):
         texts[f"a logarithm of a sum of exponentials, {type}"] = _log_sum_exp(type)
+        for name, body in WEIGHTED_SUMS.items():
+            texts[f"{name}, {type}"] = _weighted_sum(type, body)
     texts["a conjunction with a masked load"] = _masked_choice("i1", "uop.and %m_i, %v : i1")
     return texts
 
@@ -260,6 +262,92 @@ uop.kernel @k(%out: memref<4x{type}>, %x: memref<4x6x{type}>) {{
   %log = uop.log %s : {type}
   %r = uop.add %log, %base : {type}
   uop.store %r, %out[%i] : memref<4x{type}>
+}}"""
+
+
+_ONLINE = """\
+%a1, %a = uop.reduce online_softmax %v, %one over %k : {t}, {t}
+  %n, %b = uop.reduce online_softmax %v, %w over %k : {t}, {t}
+  %none = uop.eq %n, %nothing : {t}"""
+
+WEIGHTED_SUMS: dict[str, str] = {
+    "a weighted sum of exponentials": """
+  %p = uop.mul %e, %w : {t}
+  %r = uop.reduce add %p over %k : {t}""",
+    "a weighted sum of quotients": """
+  %q = uop.div %e, %s : {t}
+  %p = uop.mul %q, %w : {t}
+  %r = uop.reduce add %p over %k : {t}""",
+    "a weighted sum of products with a reciprocal": """
+  %c = uop.reciprocal %s : {t}
+  %q = uop.mul %e, %c : {t}
+  %p = uop.mul %w, %q : {t}
+  %r = uop.reduce add %p over %k : {t}""",
+    "a weighted sum of quotients by more than the sum": """
+  %more = uop.add %s, %one : {t}
+  %q = uop.div %e, %more : {t}
+  %p = uop.mul %q, %w : {t}
+  %r = uop.reduce add %p over %k : {t}""",
+    "a weighted sum of quotients, 0 of nothing": """
+  %none = uop.eq %m, %nothing : {t}
+  %q = uop.div %e, %s : {t}
+  %z = uop.where %none, %zero, %q : {t}
+  %p = uop.mul %z, %w : {t}
+  %r = uop.reduce add %p over %k : {t}""",
+    "a weighted sum of rounded quotients": """
+  %q = uop.div %e, %s : {t}
+  %h = uop.cast %q : {t} -> f16
+  %f = uop.cast %h : f16 -> {t}
+  %p = uop.mul %f, %w : {t}
+  %sum = uop.reduce add %p over %k : {t}
+  %r = uop.cast %sum : {t} -> f16""",
+    "two sums of exponentials": f"""
+  {_ONLINE}
+  %r = uop.div %b, %a : {{t}}""",
+    "a choice of quotients of choices": f"""
+  {_ONLINE}
+  %u = uop.where %none, %nan, %a : {{t}}
+  %g = uop.where %none, %nan, %b : {{t}}
+  %d = uop.div %g, %u : {{t}}
+  %r = uop.where %none, %b, %d : {{t}}""",
+    "a quotient of choices": f"""
+  {_ONLINE}
+  %u = uop.where %none, %nan, %a : {{t}}
+  %g = uop.where %none, %nan, %b : {{t}}
+  %r = uop.div %g, %u : {{t}}""",
+    "a choice of a quotient": f"""
+  {_ONLINE}
+  %n1, %c, %d = uop.reduce online_attention %v, %one, %w over %k : {{t}}, {{t}}, {{t}}
+  %e1 = uop.eq %n1, %nothing : {{t}}
+  %q = uop.div %d, %c : {{t}}
+  %r = uop.where %e1, %nan, %q : {{t}}""",
+}
+"""What is computed of exponentials %e of %v, their sum %s, and weights %w, for a type {t}; by its name."""
+
+
+def _weighted_sum(type: str, body: str) -> str:
+    """Weights and results have one dimension more than exponentials. Some rows are nothing but −∞."""
+    rounded = "-> f16" in body
+    result = "f16" if rounded else type
+    return f"""
+uop.kernel @k(%out: memref<4x3x{result}>, %x: memref<4x6x{type}>, %y: memref<6x3x{type}>, %some: memref<4xi1>) {{
+  %i = uop.range i = 4
+  %j = uop.range j = 3
+  %k = uop.range k = 6
+  %nothing = uop.const {INFINITIES[type][1]} : {type}
+  %x_ik = uop.load %x[%i, %k] : memref<4x6x{type}>
+  %some_i = uop.load %some[%i] : memref<4xi1>
+  %v = uop.where %some_i, %x_ik, %nothing : {type}
+  %w = uop.load %y[%k, %j] : memref<6x3x{type}>
+  %one = uop.const 1.0 : {type}
+  %zero = uop.const 0.0 : {type}
+  %nan = uop.const {"0x7FC00000" if type == "f32" else "0x7FF8000000000000"} : {type}
+  %m = uop.reduce max %v over %k : {type}
+  %less = uop.sub %v, %m : {type}
+  %e = uop.exp %less : {type}
+  %s = uop.reduce add %e over %k : {type}
+  {body.strip().format(t=type)}
+  uop.store %r, %out[%i, %j] : memref<4x3x{result}>
 }}"""
 
 

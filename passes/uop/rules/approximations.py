@@ -12,22 +12,16 @@ with that is wrong by one and a half units in the last place at most (N. J. High
 Numerical Algorithms", §2). NaN and infinities are as before. test/unit/test_approximations.py measures the bounds.
 """
 
-from math import nan
-
 from xdsl.dialects.builtin import f32
 from xdsl.ir import SSAValue
 
 from ....dialects.monoids import LOG2_E
-from ....dialects.uop import ALU_OPS, MulOp, ReduceOp, SubOp, WhereOp
 from ....rewriting.patterns import FLOAT, variables
 from ....rewriting.rules import Rules
 from ....rewriting.vocabulary import add, div, exp, exp2, mul, neg, rcp, reciprocal, sub
-from .dependent_reductions import maximum_of
-from .reductions import dependents, is_number
+from .exponentials import maximum_of, sum_of_exponentials, varies
 
 u, v, w = variables("u v w", FLOAT)
-
-_EXP, _EXP2 = ALU_OPS["exp"], ALU_OPS["exp2"]
 
 
 def is_at_most_zero(u: SSAValue, v: SSAValue) -> bool:
@@ -35,32 +29,11 @@ def is_at_most_zero(u: SSAValue, v: SSAValue) -> bool:
     return maximum_of(u, v) is not None
 
 
-def _sum_of_exponentials(value: SSAValue) -> ReduceOp | None:
-    """The reduction if `value` is a sum of exp(x − max x) over the ranges of the maximum; or NaN."""
-    total = value.owner
-    if isinstance(total, WhereOp) and is_number(total.operands[1], nan):
-        value = total.operands[2]
-        total = value.owner
-    if not isinstance(total, ReduceOp):
-        return None
-    if total.monoid.data == "online_softmax" and is_number(total.inputs[1], 1.0):
-        return total if value == total.results[1] else None
-    power = total.inputs[0].owner
-    if total.monoid.data != "add" or not isinstance(power, _EXP | _EXP2):
-        return None
-    exponent = power.operands[0].owner
-    if isinstance(power, _EXP2) and isinstance(exponent, MulOp):
-        exponent = exponent.operands[0].owner
-    if not isinstance(exponent, SubOp):
-        return None
-    maximum = maximum_of(*exponent.operands)
-    return total if maximum is not None and set(maximum.over) <= set(total.over) else None
-
-
 def is_sum_of_exponentials(u: SSAValue, v: SSAValue) -> bool:
-    """Whether v is a sum of exp(x − max x) over the ranges of the maximum, and u varies along one of them."""
-    total = _sum_of_exponentials(v)
-    return total is not None and bool(dependents((u,), list(total.over)))
+    """Whether v is a sum of exp(x − max x) over the ranges of the maximum, and u varies along one of them, or is
+    another of the sums that are formed with it, of which there may be several."""
+    total = sum_of_exponentials(v)
+    return total is not None and (u.owner is total or varies(u, total.over))
 
 
 APPROXIMATIONS = Rules(

@@ -1,111 +1,185 @@
-"""Rules that make one reduction of two, the second of which needs what the first gives, so that both walk their ranges
-at the same time.
+"""Rules that make one reduction of several, some of which need what others give, so that all walk their ranges at the
+same time.
 
-A sum of exp(x − max x) is the second value of the monoid `online_softmax`, whose first is the maximum: a partial sum is
-rescaled where its maximum is not that of all. Its exponents are never above 0, and it is associative;
-test/unit/test_monoids.py proves both in the reals. Where the maximum is −∞, x − max x is NaN, and the monoid's sum 0.
-log-sum-exp takes 0 for an infinite maximum: then the sum is 0, or ∞ as one of its terms.
+Of exponentials exp(x − max x), written e, over the ranges of the maximum:
+
+    Σ e · w                                     →  online_softmax(x, w), the second value
+    max x                                       →  online_softmax(x, w), the first value
+    online_softmax(x, w), online_softmax(x, v)  →  online_attention(x, w, v)
+
+A partial sum is rescaled where its maximum is not that of all. Exponents are never above 0, and the monoids are
+associative; test/unit/test_monoids.py proves both in the reals. Where the maximum is −∞, x − max x is NaN, and the
+monoids' sums are 0. log-sum-exp takes 0 for an infinite maximum: then the sum is 0, or ∞ as one of its terms.
+
+What attention sums has such terms once the rules of weighted_sums.py have been applied.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from math import inf, nan
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from ....dialects.monoids import MonoidAttr
 from ....dialects.syntax import segment_sizes
-from ....dialects.types import byte_width
-from ....dialects.uop import ALU_OPS, ReduceOp, SubOp, WhereOp
+from ....dialects.uop import LoadOp, RangeOp, ReduceOp, StoreOp
 from ....rewriting.driver import RewriteBuilder
+from ....rewriting.effects import is_pure
 from ....rewriting.rules import Rules
-from .reductions import is_number, reduce
-
-_ABS, _EQ, _EXP = ALU_OPS["abs"], ALU_OPS["eq"], ALU_OPS["exp"]
-
-
-def maximum_of(value: SSAValue, maximum: SSAValue) -> ReduceOp | None:
-    """The reduction if `maximum` is the greatest element of `value` along some ranges."""
-    op = maximum.owner
-    if not isinstance(op, ReduceOp) or op.monoid.data not in ("max", "online_softmax"):
-        return None
-    return op if maximum == op.results[0] and op.inputs[0] == value else None
+from ....rewriting.values import constant_of
+from .exponentials import ONLINE, Exponential, factors_of, is_wide_sum, product
+from .reductions import dependents, is_number, reduce
 
 
 @dataclass(frozen=True)
-class _Exponentials:
-    """Terms exp(value − max value).
+class _Terms:
+    """Terms exp(x − max x) times weights, which do not depend on the maximum."""
 
-    over: the ranges, in the order of the maximum. is_finite: 0 is taken for a maximum that is infinite.
-    """
-
-    value: SSAValue
-    over: Sequence[SSAValue]
-    is_finite: bool
+    exponential: Exponential
+    weights: Sequence[SSAValue]
 
 
-def _unless_infinite(base: SSAValue) -> SSAValue | None:
-    """x where `base` is x, or 0 where x is infinite."""
-    choice = base.owner
-    if not isinstance(choice, WhereOp) or not is_number(choice.operands[1], 0.0):
+def _terms(op: ReduceOp) -> _Terms | None:
+    """What the reduction adds up, if it is such terms over the ranges of the maximum."""
+    if not is_wide_sum(op):
         return None
-    condition, _, value = choice.operands
-    if not isinstance(condition.owner, _EQ) or not is_number(condition.owner.operands[1], inf):
-        return None
-    size = condition.owner.operands[0].owner
-    return value if isinstance(size, _ABS) and size.operands[0] == value else None
-
-
-def _terms(op: ReduceOp) -> _Exponentials | None:
-    """What the reduction adds up, if it is exp(x − max x) over the same ranges."""
-    if op.monoid.data != "add" or byte_width(op.inputs[0].type) < 4:
-        return None
-    power = op.inputs[0].owner
-    difference = power.operands[0].owner if isinstance(power, _EXP) else None
-    if not isinstance(difference, SubOp):
-        return None
-    value, base = difference.operands
-    maximum = _unless_infinite(base)
-    reduction = maximum_of(value, base if maximum is None else maximum)
-    if reduction is None or set(reduction.over) != set(op.over):
-        return None
-    return _Exponentials(value, reduction.over, maximum is not None)
-
-
-def _online(builder: RewriteBuilder, value: SSAValue, over: Sequence[SSAValue]) -> Sequence[SSAValue]:
-    """The maximum of a value over some ranges, and the sum of exp(value − maximum)."""
-    one = builder.const(1.0, value.type)
-    properties = {"monoid": MonoidAttr("online_softmax"), "operandSegmentSizes": segment_sizes(2, len(over))}
-    return builder.pure(ReduceOp, (value, one, *over), [value.type, value.type], properties).results
-
-
-def with_sum(builder: RewriteBuilder, op: ReduceOp) -> Sequence[SSAValue] | None:
-    """A maximum that a sum of exp(x − max x) over the same ranges needs."""
-    if op.monoid.data != "max":
-        return None
-    users: list[Operation] = [op]
-    for _ in range(4):  # 0 where it is infinite, x less that, its exponential, the sum
-        users = [use.operation for user in users for result in user.results for use in result.uses]
-        for user in users:
-            if isinstance(user, ReduceOp) and (terms := _terms(user)) is not None and terms.value == op.inputs[0]:
-                return _online(builder, terms.value, op.over)[:1]
+    factors = factors_of(op.inputs[0])
+    for place, factor in enumerate(factors):
+        found = Exponential.of(factor)
+        if found is None or set(found.maximum.over) != set(op.over):
+            continue
+        weights = factors[:place] + factors[place + 1 :]
+        # Of weights that are not 1 the sum with an infinite term may be NaN.
+        is_finite = found.base.special is None or found.base.special[0] < 0
+        if not weights or (is_finite and not dependents(weights, found.maximum.results)):
+            return _Terms(found, weights)
     return None
 
 
 def with_maximum(builder: RewriteBuilder, op: ReduceOp) -> Sequence[SSAValue] | None:
-    """A sum of exp(x − max x)."""
+    """A sum of exp(x − max x), or of that times weights."""
     terms = _terms(op)
     if terms is None:
         return None
-    maximum, total = _online(builder, terms.value, terms.over)
-    infinity, otherwise = (inf, inf) if terms.is_finite else (-inf, nan)
-    is_infinite = builder.alu("eq", maximum, builder.const(infinity, maximum.type))
-    return [builder.alu("where", is_infinite, builder.const(otherwise, total.type), total)]
+    value, base, over = terms.exponential.value, terms.exponential.base, terms.exponential.maximum.over
+    weight = product(builder, terms.weights) if terms.weights else builder.const(1.0, value.type)
+    maximum, total = _online(builder, value, [weight], over)
+    if base.special is not None:
+        extreme, result = (builder.const(number, total.type) for number in base.special)
+        total = builder.alu("where", builder.alu("eq", maximum, extreme), result, total)
+    return [total]
+
+
+def _online(
+    builder: RewriteBuilder, value: SSAValue, weights: Sequence[SSAValue], over: Sequence[SSAValue]
+) -> Sequence[SSAValue]:
+    """The maximum of a value over some ranges, and for each of the weights the sum of exp(value − maximum) · weight."""
+    inputs = (value, *weights)
+    properties = {
+        "monoid": MonoidAttr(ONLINE[len(weights) - 1]),
+        "operandSegmentSizes": segment_sizes(len(inputs), len(over)),
+    }
+    return builder.pure(ReduceOp, (*inputs, *over), [value.type] * len(inputs), properties).results
+
+
+def joined(builder: RewriteBuilder, op: ReduceOp) -> Sequence[SSAValue] | None:
+    """A maximum, alone or with a sum of exponentials, of a value of which there are further sums of exponentials."""
+    if op.monoid.data not in ("max", ONLINE[0]):
+        return None
+    value, *own = op.inputs
+    for other in _online_of(value):
+        if other is op or set(other.over) != set(op.over):
+            continue
+        weights = list(other.inputs[1:])
+        places = [place for place, weight in enumerate(weights) if own and _is_same(weight, own[0])]
+        if own and not places:
+            if len(weights) > 1:
+                continue
+            places = [0 if is_number(own[0], 1.0) else 1]
+            weights.insert(places[0], own[0])
+        if len(weights) == len(own) or not (_may_depend(op, weights) and _may_depend(other, weights)):
+            continue
+        if (moved := _in_front(builder, op, weights)) is not None:
+            maximum, *totals = _online(builder, value, moved, other.over)
+            return [maximum, *(totals[place] for place in places)]
+    return None
+
+
+def _online_of(value: SSAValue) -> Iterator[ReduceOp]:
+    """The reductions to the maximum of a value and to sums of its exponentials."""
+    for use in value.uses:
+        op = use.operation
+        if isinstance(op, ReduceOp) and op.monoid.data in ONLINE and use.index == 0:
+            yield op
+
+
+def _is_same(x: SSAValue, y: SSAValue) -> bool:
+    """Whether two weights are one value, or the same constant."""
+    number = constant_of(x)
+    return x == y or (number is not None and is_number(y, number))
+
+
+def _may_depend(op: ReduceOp, weights: Sequence[SSAValue]) -> bool:
+    """Whether the op may depend on what the weights depend on: whether all that is computed from it stands where these
+    ranges are walked."""
+    ranges = _ranges_of(weights) - _ranges_of(op.inputs) - set(op.over)
+    if not ranges:
+        return True
+    for user in _users(op):
+        if isinstance(user, ReduceOp) and not ranges.isdisjoint(user.over):
+            return False
+        if isinstance(user, StoreOp) and dependents(user.indices, ranges) != ranges:
+            return False
+    return True
+
+
+def _slice_of(values: Iterable[SSAValue]) -> set[Operation | Block]:
+    """What the values are computed from."""
+    found: set[Operation | Block] = set()
+    pending = [value.owner for value in values]
+    while pending:
+        owner = pending.pop()
+        if owner not in found:
+            found.add(owner)
+            pending += [value.owner for value in owner.operands] if isinstance(owner, Operation) else ()
+    return found
+
+
+def _ranges_of(values: Iterable[SSAValue]) -> set[SSAValue]:
+    """The ranges that the values are computed from, those of reductions inside included."""
+    return {owner.result for owner in _slice_of(values) if isinstance(owner, RangeOp)}
+
+
+def _users(op: Operation) -> Iterator[Operation]:
+    """All ops that are computed from an op's results."""
+    seen = {op}
+    pending = [op]
+    while pending:
+        for result in pending.pop().results:
+            for user in (use.operation for use in result.uses):
+                if user not in seen:
+                    seen.add(user)
+                    pending.append(user)
+                    yield user
+
+
+def _in_front(builder: RewriteBuilder, op: Operation, values: Sequence[SSAValue]) -> list[SSAValue] | None:
+    """The values, computed in front of an op; None where something is needed that cannot be computed there."""
+    needed = _slice_of(values)
+    moved: dict[SSAValue, SSAValue] = {}
+    part: Operation | None = op
+    while part is not None:
+        if part in needed:
+            if part is op or not (is_pure(type(part)) or isinstance(part, LoadOp)):
+                return None
+            copy = builder.pure_like(part, [moved.get(value, value) for value in part.operands])
+            moved.update(zip(part.results, copy.results, strict=True))
+        part = part.next_op
+    return [moved.get(value, value) for value in values]
 
 
 DEPENDENT_REDUCTIONS = Rules(
-    (reduce[...] >> with_sum).up_to_rounding(),
     (reduce[...] >> with_maximum).up_to_rounding(),
+    (reduce[...] >> joined).up_to_rounding(),
 )

@@ -9,8 +9,8 @@
 // CHECK-NEXT:    %[[LESS:.*]] = uop.sub %[[X]], %[[MAX]] : f32
 // CHECK-NEXT:    %[[POWER:.*]] = uop.exp %[[LESS]] : f32
 // CHECK-NEXT:    %[[NOTHING:.*]] = uop.const 0xff800000 : f32
-// CHECK-NEXT:    %[[IS:.*]] = uop.eq %[[MAX]], %[[NOTHING]] : f32
 // CHECK-NEXT:    %[[NAN:.*]] = uop.const 0x7fc00000 : f32
+// CHECK-NEXT:    %[[IS:.*]] = uop.eq %[[MAX]], %[[NOTHING]] : f32
 // CHECK-NEXT:    %[[TOTAL:.*]] = uop.where %[[IS]], %[[NAN]], %[[SUM]] : f32
 // CHECK-NEXT:    uop.div %[[POWER]], %[[TOTAL]] : f32
 uop.kernel @softmax(%out: memref<4x32769xf32>, %x: memref<4x32769xf32>) {
@@ -108,4 +108,129 @@ uop.kernel @others(%out: memref<4xf32>, %half: memref<4xf16>, %x: memref<4x40000
   %21 = uop.exp %20 : f16
   %22 = uop.reduce add %21 over %k : f16
   uop.store %22, %half[%i] : memref<4xf16>
+}
+
+// -----
+
+// Attention: scores are sums themselves, so that their maximum, the sum of their exponentials and that of the values
+// times these become one walk over the keys, however short it is. Masked scores are −∞; rows of nothing else give 0.
+// CHECK-LABEL: uop.kernel @attention
+// CHECK:         %[[SCORE:.*]] = uop.reduce add %{{.*}} over %k1 : f32
+// CHECK:         %[[X:.*]] = uop.where %{{.*}}, %[[SCORE]], %[[NOTHING:.*]] : f32
+// CHECK:         %[[V:.*]] = uop.load %v[%n, %l]
+// CHECK:         %[[MAX:.*]], %[[SUM:.*]], %[[ACC:.*]] = uop.reduce online_attention %[[X]], %[[ONE:.*]], %[[V]] over %{{.*}} : f32, f32, f32
+// CHECK-NOT:     uop.reduce
+// CHECK-DAG:     %[[IS:.*]] = uop.eq %[[MAX]], %[[NOTHING]] : f32
+// CHECK-DAG:     %[[MEAN:.*]] = uop.div %[[ACC]], %[[SUM]] : f32
+// CHECK:         %[[OUT:.*]] = uop.where %[[IS]], %[[ACC]], %[[MEAN]] : f32
+// CHECK-NEXT:    uop.store %[[OUT]], %out[%j, %l]
+uop.kernel @attention(%out: memref<17x16xf32>, %q: memref<17x8xf32>, %k: memref<19x8xf32>, %v: memref<19x16xf32>) {
+  %j = uop.range j = 17
+  %l = uop.range l = 16
+  %n = uop.range k = 19
+  %k1 = uop.range k1 = 8
+  %0 = uop.load %q[%j, %k1] : memref<17x8xf32>
+  %1 = uop.load %k[%n, %k1] : memref<19x8xf32>
+  %2 = uop.mul %0, %1 : f32
+  %3 = uop.reduce add %2 over %k1 : f32
+  %4 = uop.le %n, %j : index
+  %nothing = uop.const 0xff800000 : f32
+  %5 = uop.where %4, %3, %nothing : f32
+  %6 = uop.reduce max %5 over %n : f32
+  %7 = uop.sub %5, %6 : f32
+  %8 = uop.exp %7 : f32
+  %9 = uop.reduce add %8 over %n : f32
+  %10 = uop.div %8, %9 : f32
+  %11 = uop.eq %6, %nothing : f32
+  %zero = uop.const 0.0 : f32
+  %12 = uop.where %11, %zero, %10 : f32
+  %13 = uop.load %v[%n, %l] : memref<19x16xf32>
+  %14 = uop.mul %12, %13 : f32
+  %15 = uop.reduce add %14 over %n : f32
+  uop.store %15, %out[%j, %l] : memref<17x16xf32>
+}
+
+// -----
+
+// Probabilities are rounded to f16, but so is what is made of them, and the sum of exponentials comes after the product.
+// CHECK-LABEL: uop.kernel @attention_f16
+// CHECK:         %[[V:.*]] = uop.cast %{{.*}} : f16 -> f32
+// CHECK:         %{{.*}}, %[[SUM:.*]], %[[ACC:.*]] = uop.reduce online_attention %{{.*}}, %{{.*}}, %[[V]] over %{{.*}} : f32, f32, f32
+// CHECK-NOT:     uop.reduce
+// CHECK:         %[[MEAN:.*]] = uop.div %[[ACC]], %[[SUM]] : f32
+// CHECK-NEXT:    %[[OUT:.*]] = uop.cast %[[MEAN]] : f32 -> f16
+// CHECK-NEXT:    uop.store %[[OUT]], %out[%j, %l]
+uop.kernel @attention_f16(%out: memref<17x16xf16>, %x: memref<17x19x8xf32>, %v: memref<19x16xf16>) {
+  %j = uop.range j = 17
+  %l = uop.range l = 16
+  %k = uop.range k = 19
+  %k1 = uop.range k1 = 8
+  %0 = uop.load %x[%j, %k, %k1] : memref<17x19x8xf32>
+  %1 = uop.reduce add %0 over %k1 : f32
+  %2 = uop.reduce max %1 over %k : f32
+  %3 = uop.sub %1, %2 : f32
+  %4 = uop.exp %3 : f32
+  %5 = uop.reduce add %4 over %k : f32
+  %6 = uop.reciprocal %5 : f32
+  %7 = uop.mul %4, %6 : f32
+  %8 = uop.cast %7 : f32 -> f16
+  %9 = uop.cast %8 : f16 -> f32
+  %10 = uop.load %v[%k, %l] : memref<19x16xf16>
+  %11 = uop.cast %10 : f16 -> f32
+  %12 = uop.mul %9, %11 : f32
+  %13 = uop.reduce add %12 over %k : f32
+  %14 = uop.cast %13 : f32 -> f16
+  uop.store %14, %out[%j, %l] : memref<17x16xf16>
+}
+
+// -----
+
+// The sum of exponentials is stored without the channels of the values: it stays a walk of its own.
+// CHECK-LABEL: uop.kernel @sum_too
+// CHECK-NOT:     online_attention
+// CHECK:         uop.reduce online_softmax
+// CHECK-NOT:     online_attention
+uop.kernel @sum_too(%out: memref<17x16xf32>, %sums: memref<17xf32>, %x: memref<17x19x8xf32>, %v: memref<19x16xf32>) {
+  %j = uop.range j = 17
+  %l = uop.range l = 16
+  %k = uop.range k = 19
+  %k1 = uop.range k1 = 8
+  %0 = uop.load %x[%j, %k, %k1] : memref<17x19x8xf32>
+  %1 = uop.reduce add %0 over %k1 : f32
+  %2 = uop.reduce max %1 over %k : f32
+  %3 = uop.sub %1, %2 : f32
+  %4 = uop.exp %3 : f32
+  %5 = uop.reduce add %4 over %k : f32
+  %6 = uop.load %v[%k, %l] : memref<19x16xf32>
+  %7 = uop.mul %4, %6 : f32
+  %8 = uop.reduce add %7 over %k : f32
+  %9 = uop.div %8, %5 : f32
+  uop.store %9, %out[%j, %l] : memref<17x16xf32>
+  uop.store %5, %sums[%j] : memref<17xf32>
+}
+
+// -----
+
+// Probabilities rounded to f16 of which f32 is made stay: the rounding shows.
+// CHECK-LABEL: uop.kernel @rounded
+// CHECK:         uop.cast %{{.*}} : f32 -> f16
+// CHECK-NOT:     online_attention
+uop.kernel @rounded(%out: memref<17x16xf32>, %x: memref<17x19x8xf32>, %v: memref<19x16xf32>) {
+  %j = uop.range j = 17
+  %l = uop.range l = 16
+  %k = uop.range k = 19
+  %k1 = uop.range k1 = 8
+  %0 = uop.load %x[%j, %k, %k1] : memref<17x19x8xf32>
+  %1 = uop.reduce add %0 over %k1 : f32
+  %2 = uop.reduce max %1 over %k : f32
+  %3 = uop.sub %1, %2 : f32
+  %4 = uop.exp %3 : f32
+  %5 = uop.reduce add %4 over %k : f32
+  %6 = uop.div %4, %5 : f32
+  %7 = uop.cast %6 : f32 -> f16
+  %8 = uop.cast %7 : f16 -> f32
+  %9 = uop.load %v[%k, %l] : memref<19x16xf32>
+  %10 = uop.mul %8, %9 : f32
+  %11 = uop.reduce add %10 over %k : f32
+  uop.store %11, %out[%j, %l] : memref<17x16xf32>
 }

@@ -1,0 +1,137 @@
+"""Rules that make a sum of products one of exponentials times weights: what stands between the two goes out of it.
+
+Of exponentials exp(x − max x), written e, attention divides each by their sum l, rounds the quotient, and takes 0
+where a row has nothing but −∞:
+
+    Σ (e / l) · v                   →  (Σ e · v) / l
+    Σ rounded(p) · v, rounded       →  Σ p · v, rounded
+    Σ where(max x = −∞, 0, p) · v   →  where(max x = −∞, Σ exp(x − 0) · v, Σ p · v)
+
+l is at least 1, or e is 0 everywhere, or l is NaN: infinities and NaN are as before. In a row of nothing but −∞ the
+exponentials are 0, and a v of infinity or NaN counts as it did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import nan
+
+from xdsl.ir import SSAValue
+
+from ....dialects.types import byte_width, is_float
+from ....dialects.uop import ALU_OPS, CastOp, DivOp, ReduceOp, WhereOp
+from ....rewriting.driver import RewriteBuilder
+from ....rewriting.patterns import BOOL, FLOAT, variables
+from ....rewriting.rules import Rules
+from ....rewriting.vocabulary import div, where
+from .exponentials import (
+    exponential_in,
+    factors_of,
+    is_normalizer,
+    is_nothing,
+    is_wide_sum,
+    product,
+    rounded,
+    sum_of_exponentials,
+    varies,
+)
+from .reductions import is_number, rebuild, reduce
+
+(c,) = variables("c", BOOL)
+u, v, w, x = variables("u v w x", FLOAT)
+
+_RECIPROCAL = ALU_OPS["reciprocal"]
+
+
+def _sum(builder: RewriteBuilder, op: ReduceOp, factors: Sequence[SSAValue]) -> SSAValue:
+    """The sum of other products over the same ranges."""
+    return rebuild(builder, op, (product(builder, factors),), op.over)[0]
+
+
+def without_rounding(builder: RewriteBuilder, op: ReduceOp) -> Sequence[SSAValue] | None:
+    """Σ rounded(p) · v, rounded itself, where p is a multiple of an exponential."""
+    if not is_wide_sum(op):
+        return None
+    factors = factors_of(op.inputs[0])
+    for place, factor in enumerate(factors):
+        wide = rounded(factor)
+        if wide is not None and exponential_in(wide, op.over) is not None and _is_rounded(op, factor):
+            return [_sum(builder, op, [*factors[:place], wide, *factors[place + 1 :]])]
+    return None
+
+
+def _is_rounded(op: ReduceOp, factor: SSAValue) -> bool:
+    """Whether all that uses the sum casts it to floats as narrow as those that the factor was rounded to."""
+    width = byte_width(factor.owner.operands[0].type)  # pyright: ignore[reportAttributeAccessIssue]
+    users = [use.operation for use in op.results[0].uses]
+    return all(
+        isinstance(user, CastOp) and is_float(user.result.type) and byte_width(user.result.type) <= width
+        for user in users
+    )
+
+
+def without_quotient(builder: RewriteBuilder, op: ReduceOp) -> Sequence[SSAValue] | None:
+    """Σ (e / l) · v where e is a multiple of an exponential, and l one sum of them."""
+    if not is_wide_sum(op):
+        return None
+    factors = factors_of(op.inputs[0])
+    for place, factor in enumerate(factors):
+        divisor = _divisor(factor)
+        if divisor is None or not is_normalizer(divisor) or varies(divisor, op.over):
+            continue
+        rest = factors[:place] + factors[place + 1 :]
+        if isinstance(factor.owner, DivOp):
+            rest.insert(place, factor.owner.operands[0])
+        if any(exponential_in(other, op.over) is not None for other in rest):
+            return [builder.alu("div", _sum(builder, op, rest), divisor)]
+    return None
+
+
+def _divisor(factor: SSAValue) -> SSAValue | None:
+    op = factor.owner
+    return op.operands[-1] if isinstance(op, DivOp | _RECIPROCAL) else None
+
+
+def without_choice(builder: RewriteBuilder, op: ReduceOp) -> Sequence[SSAValue] | None:
+    """Σ where(max x = −∞, 0, p) · v where p is a multiple of exp(x − max x)."""
+    if not is_wide_sum(op):
+        return None
+    factors = factors_of(op.inputs[0])
+    for place, factor in enumerate(factors):
+        choice = factor.owner
+        if not isinstance(choice, WhereOp) or not is_number(choice.operands[1], 0.0):
+            continue
+        condition, zero, otherwise = choice.operands
+        found = exponential_in(otherwise, op.over)
+        if found is None or not is_nothing(condition, found.base.maximum):
+            continue
+        base = builder.alu("where", condition, zero, found.base.maximum)
+        power = builder.alu("exp", builder.alu("sub", found.value, base))
+        sums = [_sum(builder, op, [*factors[:place], part, *factors[place + 1 :]]) for part in (power, otherwise)]
+        return [builder.alu("where", condition, *sums)]
+    return None
+
+
+def is_nan(x: SSAValue) -> bool:
+    """Whether the value is the constant NaN."""
+    return is_number(x, nan)
+
+
+def is_empty_quotient(c: SSAValue, u: SSAValue, v: SSAValue) -> bool:
+    """Whether the condition is that a maximum is −∞, and u / v are sums of exponentials with it: then 0 / 0."""
+    total = sum_of_exponentials(v)
+    if total is None or u.owner is not total or v.owner is not total:
+        return False
+    return is_nothing(c, total.results[0])
+
+
+WEIGHTED_SUMS = Rules(
+    (reduce[...] >> without_rounding).up_to_rounding(),
+    (reduce[...] >> without_quotient).up_to_rounding(),
+    reduce[...] >> without_choice,
+    # In one branch of a choice the same condition is known.
+    where[c, u, div[where[c, v, w], x]] >> where[c, u, div[w, x]],
+    where[c, u, div[v, where[c, w, x]]] >> where[c, u, div[v, x]],
+    div[where[c, x, u], where[c, x, v]].when(is_nan) >> where[c, x, div[u, v]],
+    where[c, x, div[u, v]].when(is_nan, is_empty_quotient) >> div[u, v],
+)
