@@ -6,9 +6,11 @@ import site
 import sysconfig
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from traceback import FrameSummary
 
+import torch
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, LocationAttr, StringAttr
 
 from ..rewriting.locations import UNKNOWN
@@ -21,6 +23,8 @@ _FRAME = re.compile(r'^\s*File "(?P<file>.+)", line (?P<line>\d+)', re.MULTILINE
 
 _OWN = os.path.realpath(Path(__file__).parent) + os.sep
 
+_TORCH = os.path.realpath(Path(torch.__file__).parent) + os.sep
+
 _FOREIGN = (
     _OWN,
     *(
@@ -30,11 +34,17 @@ _FOREIGN = (
 )
 
 
+@cache
 def is_users(file: str) -> bool:
     """Whether code in `file` is the user's: not in an installed package, Python's library or this package."""
     if file.startswith("<"):
         return file == COMMAND
     return not os.path.realpath(file).startswith(_FOREIGN)
+
+
+@cache
+def _is_torch(file: str) -> bool:
+    return os.path.realpath(file).startswith(_TORCH)
 
 
 def shown_path(file: str) -> str:
@@ -48,11 +58,13 @@ def shown_path(file: str) -> str:
 
 
 def frame_location(stack_trace: str | None) -> LocationAttr:
-    """The innermost of the user's frames in `stack_trace`; when none is the user's, the innermost at all."""
+    """The innermost of the user's frames in `stack_trace`; when none is the user's, the innermost outside of PyTorch,
+    which is that of the library that has the model; else the innermost at all."""
     frames = [(match["file"], int(match["line"])) for match in _FRAME.finditer(stack_trace or "")]
     if not frames:
         return UNKNOWN
-    file, line = next((frame for frame in reversed(frames) if is_users(frame[0])), frames[-1])
+    others = [frame for frame in frames if not _is_torch(frame[0])]
+    file, line = next((frame for frame in reversed(frames) if is_users(frame[0])), (others or frames)[-1])
     return FileLineColLoc(StringAttr(shown_path(file)), IntAttr(line), IntAttr(0))
 
 
