@@ -1,24 +1,20 @@
 """Sizes that are known when a program runs: symbols with bounds, and extents made of them.
 
-From uop down a type has the greatest value that its extents may have; which elements are meant stands beside it: on the
-arguments and results of a function, as attributes.
+From uop down a type has the greatest values that its extents may have; which elements are meant stands beside it, as
+attributes of the function's arguments and results: see `function_sizes`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, DictionaryAttr, TensorType, i64
-from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Data
+from xdsl.ir import Data
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
-
-from .types import is_tensor
 
 Bounds = Mapping[str, tuple[int, int]]
 """Symbol → its least and its greatest value."""
@@ -116,22 +112,23 @@ class Extent:
         return whole + Extent((((Quotient(rest, divisor),), 1),))
 
     def divided_by(self, divisor: Extent) -> Extent | None:
-        """The extent whose product with `divisor` this is, where there is one that is found: `divisor` is one
-        product, or divides a constant."""
-        if len(divisor.terms) != 1:
-            return Extent.of(1) if divisor == self else None
-        ((taken, by),) = divisor.terms
-        quotients: dict[Monomial, int] = {}
-        for monomial, value in self.terms:
-            rest = list(monomial)
+        """The extent whose product with `divisor` this is, if there is one: the division of polynomials."""
+        if not divisor.terms:
+            return None
+        (taken, by), *_ = divisor.terms
+        rest, quotient = self, Extent()
+        while rest.terms:
+            (monomial, value), *_ = rest.terms  # the leading term, which only the leading terms make
+            left = list(monomial)
             for factor in taken:
-                if factor not in rest:
+                if factor not in left:
                     return None
-                rest.remove(factor)
+                left.remove(factor)
             if value % by:
                 return None
-            quotients[tuple(rest)] = value // by
-        return _extent(quotients)
+            term = Extent(((tuple(left), value // by),))
+            rest, quotient = rest - term * divisor, quotient + term
+        return quotient
 
     def evaluate(self, values: Mapping[str, int]) -> int:
         """Its value, given those of its symbols."""
@@ -143,6 +140,14 @@ class Extent:
                 )
             total += coefficient
         return total
+
+    def solved(self, value: int) -> int | None:
+        """The value of its symbol that gives it `value`, where it is a · symbol + b and there is one."""
+        (monomial, factor), *rest = self.terms
+        offset = rest[0][1] if rest else 0
+        if len(monomial) != 1 or not isinstance(monomial[0], str) or any(other for other, _ in rest):
+            return None
+        return None if (value - offset) % factor else (value - offset) // factor
 
     def range(self, bounds: Bounds) -> tuple[int, int]:
         """A least and a greatest value, given those of its symbols: what its terms can have, added up.
@@ -296,91 +301,3 @@ class ExtentsAttr(Data[tuple[Extent, ...]]):
 
     def print_parameter(self, printer: Printer) -> None:
         printer.print_string(f"<{', '.join(map(str, self.data))}>")
-
-
-SYMBOL = "uop.symbol"
-EXTENTS = "uop.extents"
-
-
-@dataclass(frozen=True)
-class Signature:
-    """What the attributes of a function say about its symbols.
-
-    symbols: by name, the place of the argument that is its value, and the symbol
-    arguments, results: the extents of those that have symbols in them, by their places
-    """
-
-    symbols: Mapping[str, tuple[int, Symbol]]
-    arguments: Mapping[int, tuple[Extent, ...]]
-    results: Mapping[int, tuple[Extent, ...]]
-
-    @property
-    def bounds(self) -> dict[str, tuple[int, int]]:
-        """Symbol → its least and its greatest value."""
-        return {name: (symbol.low, symbol.high) for name, (_, symbol) in self.symbols.items()}
-
-    @staticmethod
-    def of(function: FuncOp) -> Signature:
-        """Read the attributes of a function; in the torch dialect the encodings of its types.
-
-        Raises `VerifyException` for attributes that contradict its types.
-        """
-        symbols: dict[str, tuple[int, Symbol]] = {}
-        inputs, outputs = function.function_type.inputs.data, function.function_type.outputs.data
-        for place, attributes in enumerate(_dictionaries(function.arg_attrs)):
-            attribute = attributes.get(SYMBOL)
-            if attribute is None:
-                continue
-            if not isinstance(attribute, SymbolAttr):
-                raise VerifyException(f"argument {place}: {SYMBOL} is {attribute}, not #uop.symbol<…>")
-            if inputs[place] != TensorType(i64, ()):
-                raise VerifyException(f"argument {place}: a symbol is a tensor<i64>, not {inputs[place]}")
-            if attribute.data.name in symbols:
-                raise VerifyException(f"argument {place}: there is a symbol {attribute.data.name} already")
-            symbols[attribute.data.name] = place, attribute.data
-        bounds = {name: (symbol.low, symbol.high) for name, (_, symbol) in symbols.items()}
-        return Signature(
-            symbols,
-            _extents("argument", inputs, function.arg_attrs, bounds),
-            _extents("result", outputs, function.res_attrs, bounds),
-        )
-
-
-def _dictionaries(attributes: ArrayAttr[DictionaryAttr] | None) -> Sequence[Mapping[str, Attribute]]:
-    return () if attributes is None else [each.data for each in attributes.data]
-
-
-def _extents(
-    what: str, types: Sequence[Attribute], attributes: ArrayAttr[DictionaryAttr] | None, bounds: Bounds
-) -> dict[int, tuple[Extent, ...]]:
-    """The extents of arguments or results by place, of those that have any."""
-    found: dict[int, tuple[Extent, ...]] = {}
-    given = _dictionaries(attributes)
-    for place, type in enumerate(types):
-        attribute = given[place].get(EXTENTS) if given else None
-        if attribute is None and is_tensor(type):
-            attribute = type.encoding if isinstance(type.encoding, ExtentsAttr) else None
-        if attribute is None:
-            continue
-        try:
-            found[place] = _checked(attribute, type, bounds)
-        except VerifyException as error:
-            raise VerifyException(f"{what} {place}: {error}") from error
-    return found
-
-
-def _checked(attribute: Attribute, type: Attribute, bounds: Bounds) -> tuple[Extent, ...]:
-    """The extents that `attribute` holds, where they are those of the type: its `?`, or its greatest extents."""
-    if not isinstance(attribute, ExtentsAttr):
-        raise VerifyException(f"{EXTENTS} is {attribute}, not #uop.extents<…>")
-    if not is_tensor(type) or type.get_num_dims() != len(attribute.data):
-        raise VerifyException(f"{attribute} are not the extents of {type}")
-    for extent in attribute.data:
-        for name in extent.symbols:
-            if name not in bounds:
-                raise VerifyException(f"no argument is the symbol {name} of {attribute}")
-    for written, extent in zip(type.get_shape(), attribute.data, strict=True):
-        greatest = extent.range(bounds)[1]
-        if written != greatest and (written != DYNAMIC_INDEX or extent.constant is not None):
-            raise VerifyException(f"{extent} is at most {greatest}, which {type} does not have")
-    return attribute.data

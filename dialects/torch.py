@@ -1,4 +1,8 @@
-"""torch: the exported PyTorch graph, one to one, after `run_decompositions()`. Nothing is decided here."""
+"""torch: the exported PyTorch graph, one to one, after `run_decompositions()`. Nothing is decided here.
+
+Sizes that are known when the program runs stand as `?` in the types, whose encoding says what they are made of:
+`tensor<1x?x64xf32, #uop.extents<1, s0, 64>>`.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +23,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from .symbols import ExtentAttr
 from .syntax import parse_attributes, print_attributes, print_operands
 
 
@@ -31,7 +36,7 @@ class AtenOp(IRDLOperation):
     operands: its tensors, in schema order; a list of tensors stands as one operand after the other.
     arguments: its other arguments by schema name. In the place of a tensor argument that is a Python scalar stands the
       scalar; in the place of a list of tensors, their number, or, where some may be absent, which of them are there;
-      in the place of an absent tensor in front of another, a unit.
+      in the place of an absent tensor in front of another, a unit. A number that sizes tell stands as `#uop.extent`.
     allow_tf32: whether a product of f32 may be computed from operands in TF32: PyTorch's setting for GPUs when it was
       captured.
     results: its tensors; None, which a backward op gives for a gradient that is not asked for, is left out.
@@ -103,7 +108,7 @@ def _is_argument(attribute: Attribute) -> bool:
         return all(map(_is_argument, attribute.data))
     if isinstance(attribute, DictionaryAttr):
         return all(map(_is_argument, attribute.data.values()))
-    return isinstance(attribute, IntegerAttr | FloatAttr | StringAttr | UnitAttr)
+    return isinstance(attribute, IntegerAttr | FloatAttr | StringAttr | UnitAttr | ExtentAttr)
 
 
 Torch = Dialect("torch", [AtenOp], [])

@@ -1,11 +1,13 @@
 """PyTorch's dtypes and uop's element types: one table for both directions."""
 
 import torch
-from xdsl.dialects.builtin import TensorType, bf16, f16, f32, f64, i1, i8, i16, i32, i64
+from xdsl.dialects.builtin import DYNAMIC_INDEX, NoneAttr, TensorType, bf16, f16, f32, f64, i1, i8, i16, i32, i64
 from xdsl.ir import Attribute
 
+from ..dialects.symbols import ExtentsAttr
 from ..dialects.types import ui8
 from .errors import UnsupportedError
+from .symbols import NO_SYMBOLS, Symbols
 
 ELEMENT_TYPES: dict[torch.dtype, Attribute] = {
     torch.float64: f64,
@@ -20,6 +22,9 @@ ELEMENT_TYPES: dict[torch.dtype, Attribute] = {
     torch.uint8: ui8,
 }
 
+SIZE = TensorType(i64, ())
+"""The type of the value of a symbol."""
+
 _DTYPES = {element: dtype for dtype, element in ELEMENT_TYPES.items()}
 
 
@@ -33,8 +38,11 @@ def dtype_of(element: Attribute) -> torch.dtype:
     return _DTYPES[element]
 
 
-def tensor_type(value: object) -> TensorType:
-    """`tensor<16x64xf32>`; raises `UnsupportedError` for what uop has no type for."""
+def tensor_type(value: object, symbols: Symbols = NO_SYMBOLS) -> TensorType:
+    """`tensor<16x64xf32>`, with symbolic sizes `tensor<?x64xf32, #uop.extents<s0, 64>>`.
+
+    symbols: those of the graph. Raises `UnsupportedError` for what uop has no type for.
+    """
     if not isinstance(value, torch.Tensor):
         raise UnsupportedError("its result is no tensor: sizes and control flow that depend on data are not supported")
     if value.layout != torch.strided:
@@ -43,9 +51,10 @@ def tensor_type(value: object) -> TensorType:
     if value.dtype not in ELEMENT_TYPES:
         advice = "; use two tensors, of real and of imaginary parts" if value.is_complex() else ""
         raise UnsupportedError(f"dtype {dtype_name(value.dtype)} is not supported{advice}")
-    extents: list[object] = list(value.shape)
-    symbolic = [str(extent) for extent in extents if not isinstance(extent, int)]
-    if symbolic:
-        sizes = ", ".join(symbolic)
-        raise UnsupportedError(f"its shape is not static ({sizes}): sizes that depend on data are not supported")
-    return TensorType(ELEMENT_TYPES[value.dtype], list(value.shape))
+    element = ELEMENT_TYPES[value.dtype]
+    sizes: list[object] = list(value.shape)
+    if all(isinstance(size, int) for size in sizes):
+        return TensorType(element, list(value.shape))
+    extents = tuple(map(symbols.extent, sizes))
+    shape = [DYNAMIC_INDEX if extent.constant is None else extent.constant for extent in extents]
+    return TensorType(element, shape, ExtentsAttr(extents) if DYNAMIC_INDEX in shape else NoneAttr())

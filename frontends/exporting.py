@@ -7,8 +7,8 @@ import io
 import logging
 import sys
 import warnings
-from collections.abc import Generator, Mapping
-from typing import Any
+from collections.abc import Generator, Mapping, Sequence
+from typing import Any, cast
 
 import torch
 import torch.export
@@ -64,13 +64,21 @@ def quiet_export() -> Generator[None]:
                 logger.disabled = False
 
 
+DynamicShapes = Mapping[str, Any] | Sequence[Any]
+"""Which sizes of a program's inputs may differ from call to call, as `torch.export.export` takes it."""
+
+
 def export_module(
-    module: torch.nn.Module, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
+    module: torch.nn.Module,
+    args: tuple[Any, ...] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    dynamic_shapes: DynamicShapes | None = None,
 ) -> torch.export.ExportedProgram:
-    """`torch.export.export` with static shapes and, for every operation, the user's innermost line.
+    """`torch.export.export` with, for every operation, the user's innermost line.
 
     `torch.compile` in the user's code does nothing.
-    args, kwargs: real or fake tensors that `module` is called with. Raises what `torch.export.export` raises.
+    args, kwargs: real or fake tensors that `module` is called with. dynamic_shapes: which of their sizes may differ,
+      none where it is None. Raises what `torch.export.export` raises.
     """
     printed = io.StringIO()  # of a failed export, PyTorch prints the graph so far to stderr
     with (
@@ -79,7 +87,7 @@ def export_module(
         torch.compiler.set_stance("force_eager"),
         contextlib.redirect_stderr(printed),
     ):
-        exported = torch.export.export(module, args, dict(kwargs or {}))
+        exported = torch.export.export(module, args, dict(kwargs or {}), dynamic_shapes=cast("Any", dynamic_shapes))
     sys.stderr.write(printed.getvalue())
     return exported
 

@@ -25,12 +25,16 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, OpResult, Region, SSAValue
 
+from ..dialects.argument_attributes import set_argument_attributes
+from ..dialects.function_sizes import SYMBOL
+from ..dialects.symbols import ExtentAttr, SymbolAttr
 from ..dialects.torch import AtenOp
 from ..dialects.types import element_of
 from ..rewriting.locations import fuse_locations, source_lines
 from .element_types import tensor_type
 from .errors import Problem, UnsupportedError
 from .source_locations import node_location
+from .symbols import NO_SYMBOLS, Symbols
 from .torch_internals import (
     PRODUCTS,
     SchemaArgument,
@@ -49,9 +53,13 @@ _ASSERTIONS = (
     torch.ops.aten._assert_async.default,
     torch.ops.aten._assert_async.msg,
     torch.ops.aten._linalg_check_errors.default,
+    torch.ops.aten._assert_scalar.default,
+    torch.ops.aten.sym_constrain_range.default,
+    torch.ops.aten.sym_constrain_range_for_size.default,
 )
-"""Checks that the program makes of itself, left out: of dtypes, which hold for those it was exported for, and of
-data (`one_hot` of an index out of range, `inv` of a singular matrix), which a compiled kernel has no way to report."""
+"""Checks that the program makes of itself, left out: of dtypes, which hold for those it was exported for, of sizes,
+whose bounds are checked when it is called, and of data (`one_hot` of an index out of range, `inv` of a singular
+matrix), which a compiled kernel has no way to report."""
 
 _BY_PLACE = (
     torch.ops.aten.as_strided.default,
@@ -61,16 +69,24 @@ _BY_PLACE = (
 """Operations that name elements by their places in memory. uop's tensors lie row by row, from the first place on."""
 
 
+_SIZES = (torch.ops.aten.sym_size.int, torch.ops.aten.sym_numel.default, torch.ops.aten.sym_stride.int)
+"""Operations that give a size, from which Python's operators compute others."""
+
+
 class GraphImporter:
     """The import of one graph: the values of its nodes so far, and what was found that uop has no form for.
 
-    Who uses it makes the arguments, runs `operations`, and says with `finish` what the function returns.
+    Who uses it makes the arguments, those for `symbols` first, runs `operations`, and says with `finish` what the
+    function returns.
     """
 
-    def __init__(self, graph: torch.fx.Graph) -> None:
+    def __init__(self, graph: torch.fx.Graph, symbols: Symbols = NO_SYMBOLS) -> None:
         self.graph = graph
+        self.symbols = symbols
         self.block = Block()
         self.values: dict[torch.fx.Node, list[SSAValue]] = {}
+        self.sizes: set[torch.fx.Node] = set()
+        """Nodes that give numbers, which depend on sizes alone."""
         self.numbers: dict[torch.fx.Node, AtenOp] = {}
         """Constants whose elements are all one number: what makes each of them."""
         self.nodes: dict[AtenOp, torch.fx.Node] = {}
@@ -98,7 +114,9 @@ class GraphImporter:
         end.location = fuse_locations(value.owner.location for value in returned if isinstance(value, OpResult))
         self.block.add_op(end)
         type = FunctionType.from_lists([x.type for x in self.block.args], [x.type for x in returned])
-        return ModuleOp([FuncOp(name, type, Region(self.block))])
+        function = FuncOp(name, type, Region(self.block))
+        set_argument_attributes(function, SYMBOL, dict(enumerate(map(SymbolAttr, self.symbols.named.values()))))
+        return ModuleOp([function])
 
     def operations(self) -> None:
         """Write the calls of the graph, in its order; `problems` gets those that uop has no form for."""
@@ -115,8 +133,10 @@ class GraphImporter:
                 self._ordered(node, ordered)
             elif isinstance(node.target, HigherOrderOperator):
                 self.problem(node, str(node.target), "control flow that depends on data is not supported")
-            elif any(source not in self.values for source in node.all_input_nodes):
+            elif any(source not in self.values and source not in self.sizes for source in node.all_input_nodes):
                 self.follows(node)
+            elif _is_size(node):
+                self.sizes.add(node)
             elif (overload := operator_overload(node.target)) is not None:
                 self._operation(node, overload)
             else:
@@ -139,7 +159,7 @@ class GraphImporter:
         if overload in _ASSERTIONS:
             return
         try:
-            types = [tensor_type(output) for output in node_outputs(node) if output is not None]
+            types = [tensor_type(output, self.symbols) for output in node_outputs(node) if output is not None]
             operands, arguments = self._split_arguments(node, overload)
             if overload in _BY_PLACE:
                 _check_place(node.all_input_nodes[0], "storage_offset" in arguments)
@@ -181,15 +201,43 @@ class GraphImporter:
                 if value is None:
                     absent.append(argument.name)
                 continue
-            tensors = _tensors(value)
+            tensors = self._tensors(value)
             if tensors:
                 arguments.update(dict.fromkeys(absent, UnitAttr()))
                 absent.clear()
             operands += [self.values[tensor][0] for tensor in tensors]
-            if isinstance(value, torch.fx.Node):
+            if tensors and isinstance(value, torch.fx.Node):
                 continue
-            arguments[argument.name] = _in_place_of_tensors(argument, value) if tensors else _plain(value)
+            arguments[argument.name] = _in_place_of_tensors(argument, value) if tensors else self._plain(value)
         return operands, arguments
+
+    def _tensors(self, value: Any) -> list[torch.fx.Node]:
+        elements = cast("Sequence[Any]", value) if isinstance(value, list | tuple) else (value,)
+        return [element for element in elements if isinstance(element, torch.fx.Node) and element not in self.sizes]
+
+    def _plain(self, value: Any) -> Attribute:
+        """An argument that is no tensor as an attribute."""
+        match value:
+            case torch.fx.Node():
+                return self._number(value.meta["val"])
+            case torch.SymInt() | torch.SymFloat() | torch.SymBool():
+                return self._number(value)
+            case list() | tuple():
+                return ArrayAttr([self._plain(element) for element in cast("Sequence[Any]", value)])
+            case _:
+                return plain_attribute(value)
+
+    def _number(self, value: Any) -> Attribute:
+        """A number that is computed from sizes."""
+        if not isinstance(value, torch.SymInt):
+            if isinstance(value, torch.SymFloat | torch.SymBool):
+                raise UnsupportedError(
+                    f"the number {self.symbols.told(value)} is not supported: only whole numbers of sizes "
+                    "are; compute with a tensor, `torch.full((), n)`"
+                )
+            return plain_attribute(value)
+        extent = self.symbols.extent(value)
+        return ExtentAttr(extent) if extent.constant is None else plain_attribute(extent.constant)
 
 
 def _check_place(node: torch.fx.Node, from_storage: bool) -> None:
@@ -206,11 +254,10 @@ def _check_place(node: torch.fx.Node, from_storage: bool) -> None:
         )
 
 
-def _tensors(value: Any) -> list[torch.fx.Node]:
-    if isinstance(value, torch.fx.Node):
-        return [value]
-    elements = cast("Sequence[Any]", value) if isinstance(value, list | tuple) else ()
-    return [element for element in elements if isinstance(element, torch.fx.Node)]
+def _is_size(node: torch.fx.Node) -> bool:
+    """Whether a call gives a number that is computed from sizes: it stands as such in the calls that take it."""
+    numbers = int | float | torch.SymInt | torch.SymFloat | torch.SymBool
+    return isinstance(node.meta.get("val"), numbers) and operator_overload(node.target) in (None, *_SIZES)
 
 
 def _full(tensor: torch.Tensor, type: Attribute, number: float) -> AtenOp:
@@ -220,7 +267,7 @@ def _full(tensor: torch.Tensor, type: Attribute, number: float) -> AtenOp:
         result_types=[type],
         properties={
             "overload": StringAttr("full"),
-            "arguments": DictionaryAttr({name: _plain(value) for name, value in arguments.items()}),
+            "arguments": DictionaryAttr({name: plain_attribute(value) for name, value in arguments.items()}),
         },
     )
 
@@ -232,7 +279,8 @@ def _in_place_of_tensors(argument: SchemaArgument, value: Any) -> Attribute:
     return IntegerAttr(len(value), i64)
 
 
-def _plain(value: Any) -> Attribute:
+def plain_attribute(value: Any) -> Attribute:
+    """A number, a name or nothing, or a list of those, as an attribute. Raises `UnsupportedError` for what is none."""
     match value:
         case None:
             return UnitAttr()
@@ -249,6 +297,6 @@ def _plain(value: Any) -> Attribute:
         case torch.device():
             return StringAttr(str(value))
         case list() | tuple():
-            return ArrayAttr([_plain(element) for element in cast("Sequence[Any]", value)])
+            return ArrayAttr([plain_attribute(element) for element in cast("Sequence[Any]", value)])
         case _:
             raise UnsupportedError(f"an argument of type {type(value).__name__} is not supported")

@@ -21,6 +21,7 @@ class ArgumentKind(Enum):
     PARAMETER = "parameter"
     BUFFER = "buffer"
     CONSTANT = "constant"
+    SYMBOL = "size"
 
 
 @dataclass(frozen=True)
@@ -28,9 +29,11 @@ class Argument:
     """An argument of the imported function.
 
     name:   its hint in the text, unique in the function
-    source: qualified name of the parameter, buffer or constant (`layers.0.weight`); of a user input, PyTorch's name
+    source: qualified name of the parameter, buffer or constant (`layers.0.weight`); of a user input, PyTorch's name;
+      of a size, what the user calls it
     leaf:   place of a user input among the leaves of (args, kwargs); None for the others
-    value:  tensor of a parameter, buffer or constant, as the exported program holds it; None for user inputs
+    value:  tensor of a parameter, buffer or constant, as the exported program holds it; None for user inputs, and for
+      sizes, which the shapes of the user inputs tell
     placeholders: inputs of the exported graph that it stands for; several when modules share a parameter
     """
 

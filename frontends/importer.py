@@ -12,12 +12,13 @@ from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind
 from xdsl.ir import SSAValue
 
 from .argument_names import readable_name, unique_identifiers
-from .element_types import tensor_type
+from .element_types import SIZE, tensor_type
 from .errors import UnsupportedError, UnsupportedProgramError
-from .exporting import decompose, export_module
+from .exporting import DynamicShapes, decompose, export_module
 from .graph_importer import GraphImporter
 from .imported import Argument, ArgumentKind, Imported, Result, ResultKind
-from .torch_internals import node_modules
+from .symbols import symbols_of
+from .torch_internals import node_modules, size_ranges
 
 
 def import_exported(
@@ -25,13 +26,15 @@ def import_exported(
     args: tuple[Any, ...] = (),
     kwargs: Mapping[str, Any] | None = None,
     *,
+    dynamic_shapes: DynamicShapes | None = None,
     name: str = "forward",
 ) -> Imported:
     """Export `module`, called with `args` and `kwargs` (real or fake tensors), and import it.
 
-    Raises what `torch.export.export` raises, and `UnsupportedProgramError`.
+    dynamic_shapes: which sizes may differ from call to call, as `torch.export.export` takes them. Raises what that
+      raises, and `UnsupportedProgramError`.
     """
-    return import_program(export_module(module, args, kwargs), name)
+    return import_program(export_module(module, args, kwargs, dynamic_shapes), name)
 
 
 def import_program(exported: torch.export.ExportedProgram, name: str = "forward") -> Imported:
@@ -69,10 +72,11 @@ class _Importer(GraphImporter):
     """The import of an exported program."""
 
     def __init__(self, exported: torch.export.ExportedProgram) -> None:
-        super().__init__(exported.graph)
+        super().__init__(exported.graph, symbols_of(exported.graph, size_ranges(exported)))
         self.exported = exported
 
     def run(self, name: str) -> Imported:
+        self.symbols.check()
         arguments = self.arguments()
         self.operations()
         if self.problems:
@@ -86,10 +90,14 @@ class _Importer(GraphImporter):
     def arguments(self) -> tuple[Argument, ...]:
         """Make the block's arguments; constants among the user's inputs (None, numbers) are none.
 
-        Nor are constant tensors that hold one number throughout, such as `torch.tensor(2.0)` in the user's code.
+        Nor are constant tensors that hold one number throughout, such as `torch.tensor(2.0)` in the user's code. The
+        sizes that are symbols come first.
         """
         nodes = {node.name: node for node in self.graph.nodes if node.op == "placeholder"}
-        found: list[Argument] = []
+        found = [
+            Argument(symbol.name, ArgumentKind.SYMBOL, symbol.name, SIZE, None, None, ())
+            for symbol in self.symbols.named.values()
+        ]
         shared: dict[int, int] = {}  # id of a parameter's tensor to its place in `found`
         leaf = -1
         for spec in self.exported.graph_signature.input_specs:
@@ -104,7 +112,7 @@ class _Importer(GraphImporter):
                 self.problem(node, f"argument {source}", f"a {what} is not supported, only tensors are")
                 continue
             try:
-                type = tensor_type(node.meta["val"])
+                type = tensor_type(node.meta["val"], self.symbols)
             except UnsupportedError as error:
                 self.problem(node, f"argument {source}", str(error))
                 continue

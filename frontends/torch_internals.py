@@ -89,6 +89,18 @@ def node_outputs(node: fx.Node) -> list[object]:
     return list(value) if isinstance(value, tuple | list) else [value]
 
 
+def input_sizes(graph: fx.Graph) -> Iterator[object]:
+    """The extents of the graph's inputs, and those inputs that are numbers."""
+    for node in graph.find_nodes(op="placeholder"):
+        for value in node_outputs(node):
+            yield from value.shape if isinstance(value, torch.Tensor) else (value,)
+
+
+def size_ranges(exported: torch.export.ExportedProgram) -> Mapping[Any, Any]:
+    """Symbol of sympy → its least and its greatest value."""
+    return dict(exported.range_constraints)
+
+
 def node_modules(node: fx.Node) -> Mapping[str, str]:
     """Qualified name and class name of the modules in whose `forward` the operation of `node` was called."""
     stack: Mapping[str, tuple[str, str | type]] = node.meta.get("nn_module_stack") or {}

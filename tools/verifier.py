@@ -8,7 +8,7 @@ from xdsl.ir import Block, Operation
 from xdsl.traits import NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
-from ..dialects.symbols import Signature
+from ..dialects.function_sizes import FunctionSizes
 from .dominance import verify_dominance
 
 
@@ -37,7 +37,7 @@ def _verify_op(op: Operation) -> None:
     try:
         op.verify(verify_nested_ops=False)
         if isinstance(op, FuncOp):
-            Signature.of(op)
+            FunctionSizes.of(op)
     except VerifyException as error:
         raise InvalidOperation(_redefinition(op, str(error)) or op, str(error)) from error
     except ValueError as error:  # an operand that was erased

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, cast
 
 import torch
@@ -11,6 +12,8 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
+from ...dialects.function_sizes import FunctionSizes
+from ...dialects.symbols import ExtentAttr
 from ...dialects.torch import AtenOp
 from ...frontends.torch_internals import PRODUCTS, in_tf32
 from .arrays import ExecutionError, NotExecutableError
@@ -23,19 +26,26 @@ def interpret_torch_function(function: FuncOp, arguments: Sequence[torch.Tensor]
     """What a function of `torch.aten` calls returns. Raises `ExecutionError` for an overload that PyTorch lacks."""
     block = function.body.block
     values: dict[SSAValue, torch.Tensor] = dict(zip(block.args, arguments, strict=True))
+    places = {name: place for name, (place, _) in FunctionSizes.of(function).symbols.items()}
+    sizes = {name: int(arguments[place].item()) for name, place in places.items()}
     with torch.no_grad():
         for op in block.ops:
             if isinstance(op, ReturnOp):
                 return [values[operand] for operand in op.operands]
             if not isinstance(op, AtenOp):
                 raise NotExecutableError(f"{op.name} is not of the torch dialect", op)
-            results = call(op, [values[operand] for operand in op.operands])
+            results = call(op, [values[operand] for operand in op.operands], sizes)
             values.update(zip(op.results, results, strict=True))
     raise ExecutionError("the function returns nothing", function)
 
 
-def call(op: AtenOp, operands: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-    """The results of one call. Raises `ExecutionError` where PyTorch does, as for an index out of bounds."""
+def call(
+    op: AtenOp, operands: Sequence[torch.Tensor], sizes: Mapping[str, int] = MappingProxyType({})
+) -> list[torch.Tensor]:
+    """The results of one call. sizes: the values of symbols.
+
+    Raises `ExecutionError` where PyTorch does, as for an index out of bounds.
+    """
     try:
         function = overload_named(op.overload.data)
     except AttributeError:
@@ -50,7 +60,7 @@ def call(op: AtenOp, operands: Sequence[torch.Tensor]) -> list[torch.Tensor]:
         if kind.startswith(("Tensor[]", "List[Tensor]", "List[Optional[Tensor]]")):
             keywords[argument.name] = _tensor_list(given, tensors)
         elif given is not None:
-            keywords[argument.name] = _value(given, str(argument.real_type))
+            keywords[argument.name] = _value(given, str(argument.real_type), sizes)
         elif "Tensor" in kind and (tensor := next(tensors, None)) is not None:
             keywords[argument.name] = tensor
     if op.allow_tf32 is not None:
@@ -81,7 +91,9 @@ def _tensor_list(given: Attribute | None, tensors: Iterator[torch.Tensor]) -> li
     return [next(tensors) for _ in range(given.value.data)]
 
 
-def _value(attribute: Attribute, kind: str) -> Any:
+def _value(attribute: Attribute, kind: str, sizes: Mapping[str, int]) -> Any:
+    if isinstance(attribute, ExtentAttr):
+        return attribute.data.evaluate(sizes)
     if isinstance(attribute, UnitAttr):
         return None
     if isinstance(attribute, FloatAttr):
@@ -93,4 +105,4 @@ def _value(attribute: Attribute, kind: str) -> Any:
         named = any(name in kind for name in _NAMED_VALUES)
         return getattr(torch, attribute.data) if named else attribute.data
     assert isa(attribute, ArrayAttr[Attribute])
-    return [_value(element, kind) for element in attribute]
+    return [_value(element, kind, sizes) for element in attribute]

@@ -13,6 +13,7 @@ from ...dialects.tile import Tile
 from ...dialects.types import shape_of
 from ...dialects.uop import KernelOp, LaunchOp, ReshapeOp
 from .arrays import Array, ExecutionError, NotExecutableError
+from .bounded import BoundedCall
 from .buffers import poisoned_buffer
 from .cpu_kernels import interpret_cpu_kernel
 from .gpu_kernels import interpret_gpu_kernel
@@ -52,7 +53,8 @@ def interpret_program(
 ) -> list[Array]:
     """What the function `name` of the module returns; the arguments are not changed.
 
-    arguments: one array for each argument, of its shape and `numpy_dtype`. on_launch: called after each launch.
+    arguments: one array for each argument, of its `numpy_dtype` and shape: of the extents that are meant, where it has
+      some. on_launch: called after each launch.
     Raises `ExecutionError`, which names the op; so for a result that a kernel leaves unwritten.
     """
     symbols = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp | Kernel)}
@@ -60,8 +62,10 @@ def interpret_program(
     if not isinstance(function, FuncOp):
         raise NotExecutableError(f"the module has no function @{name}", module)
     block = function.body.block
+    call = BoundedCall.of(function, arguments)
+    arguments = call.with_room(arguments)
     if not any(isinstance(op, LaunchOp) for op in block.ops):
-        return interpret_function(function, arguments)
+        return call.meant(interpret_function(function, arguments))
     values: dict[SSAValue, Array] = dict(zip(block.args, arguments, strict=True))
     for op in block.ops:
         if isinstance(op, LaunchOp):
@@ -80,7 +84,7 @@ def interpret_program(
         elif isinstance(op, ReshapeOp):
             values[op.result] = values[op.input].reshape(shape_of(op.result.type))
         elif isinstance(op, ReturnOp):
-            return [values[operand] for operand in op.operands]
+            return call.meant([values[operand] for operand in op.operands])
         else:
             raise NotExecutableError(f"{op.name} does not stand in a program", op)
     raise ExecutionError("the program returns nothing", function)

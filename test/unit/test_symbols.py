@@ -1,13 +1,19 @@
-"""Extents: polynomials in symbols, their values, their bounds, their text."""
+"""Extents: polynomials in symbols, their values, their bounds, their text; and the sizes of functions."""
 
+import re
+
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from xdsl.dialects.func import Func, FuncOp
 from xdsl.parser import Parser
 
+from uop.dialects.function_sizes import FunctionSizes, SizeError
 from uop.dialects.symbols import Extent, ExtentAttr
 from uop.tools.plugins import make_context
 
 CONTEXT = make_context()
+CONTEXT.load_dialect(Func)
 NAMES = ("s0", "s1", "batch")
 
 
@@ -67,8 +73,53 @@ def test_a_product_is_divided_by_its_factors(extent: Extent, name: str) -> None:
     assert (extent * symbol + 1).divided_by(symbol) is None
 
 
+@few
+@given(EXTENTS, EXTENTS)
+def test_a_product_of_polynomials_is_divided(x: Extent, y: Extent) -> None:
+    assert (x * y).divided_by(y) == (x if y.terms else None)
+
+
 def test_what_divides_goes_in_front() -> None:
     s = Extent.of("s")
     assert (4 * s + 3) // 4 == s
     assert str((5 * s + 7) // 4) == "s + (s + 3) floordiv 4 + 1"
     assert ((s + 1) // 2).range({"s": (1, 10)}) == (1, 5)
+
+
+FUNCTION = """
+func.func @f(
+  %s: tensor<i64> {uop.symbol = #uop.symbol<s, 1 to 8>}, %t: tensor<i64> {uop.symbol = #uop.symbol<t, 2 to 4>},
+  %x: tensor<15x4xf32> {uop.extents = #uop.extents<2 * s - 1, t>},
+  %y: tensor<32x3xf32> {uop.extents = #uop.extents<s * t, 3>}
+) {
+  func.return
+}
+"""
+NAMES_OF_ARGUMENTS = ("s", "t", "x", "y")
+
+
+def _sizes() -> FunctionSizes:
+    module = Parser(CONTEXT, FUNCTION).parse_module()
+    (function,) = module.ops
+    assert isinstance(function, FuncOp)
+    return FunctionSizes.of(function)
+
+
+def test_shapes_tell_the_symbols() -> None:
+    assert _sizes().values({2: (9, 3), 3: (15, 3)}, NAMES_OF_ARGUMENTS) == {"s": 5, "t": 3}
+
+
+@pytest.mark.parametrize(
+    ("shapes", "message"),
+    [
+        ({2: (17, 3), 3: (27, 3)}, "length 17 of x in dimension 0: s = 9 is above its bound 8"),
+        ({2: (9, 1), 3: (5, 3)}, "length 1 of x in dimension 1: t = 1 is below its bound 2"),
+        ({2: (9, 3), 3: (14, 3)}, "length 14 of y in dimension 0: s * t is 15 with s = 5, t = 3"),
+        ({2: (9, 3), 3: (15, 2)}, "length 2 of y in dimension 1: it is 3"),
+        ({2: (8, 3), 3: (15, 3)}, "no dimension of an argument tells the size s"),
+        ({2: (9,), 3: (15, 3)}, "x has 1 dimensions, not 2"),
+    ],
+)
+def test_shapes_that_a_function_does_not_take(shapes: dict[int, tuple[int, ...]], message: str) -> None:
+    with pytest.raises(SizeError, match=re.escape(message)):
+        _sizes().values(shapes, NAMES_OF_ARGUMENTS)

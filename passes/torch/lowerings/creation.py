@@ -9,6 +9,7 @@ from ....dialects.monoids import Number
 from ....dialects.types import is_float
 from .lowering import Lowering
 from .registry import lowering
+from .sizes import is_size
 from .tensor import Tensor
 
 
@@ -212,14 +213,15 @@ def _sequence(b: Lowering, start: Number, step: Number) -> Tensor:
     truncated first."""
     count = b.shape[0]
     if not is_float(b.element):
-        start, step = int(start), int(step)
+        start, step = (x if is_size(x) else int(x) for x in (start, step))
     whole = not isinstance(start, float) and not isinstance(step, float)
     whole = whole or (float(start).is_integer() and float(step).is_integer())
     places = b.iota(count, i64 if whole else f64)
+    start, step = (int(x) if whole and not is_size(x) else x for x in (start, step))
     if step != 1:
-        places = places * (int(step) if whole else step)
+        places = places * step
     if start != 0:
-        places = places + (int(start) if whole else start)
+        places = places + start
     return places.cast(b.element)
 
 

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import i1, i64
 
+from .errors import Unsupported
 from .lowering import Lowering
 from .registry import lowering
+from .sizes import ADVICE, is_size
 from .tensor import Tensor, along
-from .views import slice_places
+from .views import first_place, slice_places
 from .windows import spread
 
 
@@ -32,7 +34,10 @@ def _joined(b: Lowering, parts: Sequence[Tensor], axis: int) -> Tensor:
     extents = [x.shape[axis] for x in parts]
     extent = sum(extents)
     ends = [sum(extents[: part + 1]) for part in range(len(parts))]
-    padded = [x.pad(axis, end - n, extent - end) for x, n, end in zip(parts, extents, ends, strict=True)]
+    if is_size(extent):
+        padded = [x.placed(axis, end - n, extent) for x, n, end in zip(parts, extents, ends, strict=True)]
+    else:
+        padded = [x.pad(axis, end - n, extent - end) for x, n, end in zip(parts, extents, ends, strict=True)]
     if len(parts) == 1:
         return padded[0]
     places = along(b.iota(extent, i64), axis, padded[0].shape)
@@ -113,6 +118,8 @@ def slice_scatter(
     """`src` spread over the places of the slice: each of its elements followed by step − 1 others, then cut to size."""
     axis = self.axis(dim)
     extent = self.shape[axis]
+    if is_size(extent) or is_size(src.shape[axis]) or is_size(start):
+        return _replaced_slice(b, self, src.cast(self.element), axis, first_place(extent, start), step)
     places = slice_places(extent, start, end, step)
     if not len(places):
         return self
@@ -121,6 +128,15 @@ def slice_scatter(
         _spread(x, axis, step, places.start, extent) for x in (src.cast(self.element).broadcast_to(src.shape), inside)
     )
     return mask.where(values, self)
+
+
+def _replaced_slice(b: Lowering, x: Tensor, source: Tensor, axis: int, start: int, step: int) -> Tensor:
+    """`source` in the place of as many elements from `start` on."""
+    if step != 1:
+        raise Unsupported(f"a slice of step {step} of an axis of {x.shape[axis]}", ADVICE)
+    places = along(b.iota(x.shape[axis], i64), axis, x.shape)
+    inside = (places >= start) & (places < start + source.shape[axis])
+    return inside.where(source.placed(axis, start, x.shape[axis]), x)
 
 
 def _spread(x: Tensor, axis: int, step: int, start: int, extent: int) -> Tensor:

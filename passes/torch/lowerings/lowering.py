@@ -9,11 +9,13 @@ from xdsl.dialects.builtin import f32
 from xdsl.ir import Attribute
 
 from ....dialects.monoids import Number, number_attribute
+from ....dialects.symbols import ExtentsAttr
 from ....dialects.torch import AtenOp
-from ....dialects.types import element_of, shape_of
+from ....dialects.types import element_of, is_tensor, shape_of
 from ....rewriting.builder import Builder
 from . import tensor as tensors
 from .promotion import compute_type
+from .sizes import Scope, is_size
 from .tensor import Tensor, convert_number
 
 Operand = Tensor | Number
@@ -26,10 +28,13 @@ class Lowering:
 
     Results of a lowering have the shapes of the op's results, and their element types or, where that is a float of 16
     bits, f32: the pass rounds, once.
+
+    scope: the symbols of the function, where it has any
     """
 
     builder: Builder
     op: AtenOp
+    scope: Scope | None = None
 
     @property
     def element(self) -> Attribute:
@@ -44,7 +49,7 @@ class Lowering:
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape of the first result."""
-        return shape_of(self.op.results[0].type)
+        return shape_in(self.scope, self.op.results[0].type)
 
     def factor(self, x: Tensor) -> Tensor:
         """An operand of a product of matrices: in TF32 where the call allows it."""
@@ -82,8 +87,17 @@ class Lowering:
         return self.operands(narrow, compute_type(element))
 
 
+def shape_in(scope: Scope | None, type: Attribute) -> tuple[int, ...]:
+    """The shape of a type of the torch dialect, with sizes in the place of `?`."""
+    if scope is not None and is_tensor(type) and isinstance(type.encoding, ExtentsAttr):
+        return tuple([scope.size(extent) for extent in type.encoding.data])
+    return shape_of(type)
+
+
 def _holds(element: Attribute, number: Number) -> bool:
     """Whether `element` makes the same of the number as the type that it computes in."""
+    if is_size(number):
+        return element == compute_type(element)
     values = [
         number_attribute(convert_number(number, type), type).value.data for type in (element, compute_type(element))
     ]

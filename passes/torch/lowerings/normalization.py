@@ -12,6 +12,7 @@ from .lowering import Lowering
 from .promotion import compute_type
 from .reductions import mean_and_variance
 from .registry import lowering
+from .sizes import is_size
 from .tensor import Tensor
 
 EPSILON = {"f64": 2.0**-52, "f32": 2.0**-23, "f16": 2.0**-10, "bf16": 2.0**-7}
@@ -20,8 +21,11 @@ EPSILON = {"f64": 2.0**-52, "f32": 2.0**-23, "f16": 2.0**-10, "bf16": 2.0**-7}
 
 def softmax_along(x: Tensor, axis: int) -> Tensor:
     """exp(x − max x) ÷ its sum, along one axis."""
+    size = x.shape[axis]
+    if is_size(size):
+        x = x.filled(axis, float("-inf"))
     powers = (x - x.max([axis])).exp()
-    return powers / powers.sum([axis])
+    return (powers / powers.sum([axis])).cut(axis, size)
 
 
 @lowering("_softmax")
@@ -41,8 +45,11 @@ def safe_softmax(b: Lowering, self: Tensor, dim: int, dtype: Attribute | None = 
 @lowering("_log_softmax")
 def log_softmax(b: Lowering, self: Tensor, dim: int, half_to_float: bool) -> Tensor:
     x, axis = _input(b, self, dim)
+    size = x.shape[axis]
+    if is_size(size):
+        x = x.filled(axis, float("-inf"))
     shifted = x - x.max([axis])
-    return (shifted - shifted.exp().sum([axis]).log()).reshape(b.shape)
+    return (shifted - shifted.exp().sum([axis]).log()).cut(axis, size).reshape(b.shape)
 
 
 @lowering("softmax.int")

@@ -16,6 +16,7 @@ from ....dialects.types import element_count
 from .errors import Unsupported
 from .lowering import Lowering
 from .registry import lowering
+from .sizes import is_size
 from .tensor import Tensor
 
 
@@ -26,6 +27,8 @@ def matrix_product(x: Tensor, y: Tensor) -> Tensor:
 
 def product_of_rows(x: Tensor, y: Tensor) -> Tensor:
     """Each row of x, … × M × K, with each row of y, … × N × K: … × M × N."""
+    if is_size(x.shape[-1]):
+        x, y = x.filled(-1, 0), y.filled(-1, 0)
     *leading, rows, inner = x.shape
     columns = y.shape[-2]
     shape = (*leading, rows, columns, inner)

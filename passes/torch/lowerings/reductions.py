@@ -13,7 +13,8 @@ from .errors import Unsupported
 from .lowering import Lowering
 from .promotion import compute_type
 from .registry import lowering
-from .tensor import Tensor, along, bool_tensor
+from .sizes import bound_of, is_size
+from .tensor import Tensor, along, bool_tensor, reduced
 
 
 @lowering("sum")
@@ -120,9 +121,9 @@ def _arg_extremum(b: Lowering, monoid: str, x: Tensor, axis: int) -> list[Tensor
     x = x.cast(ui8 if is_bool(element) else compute_type(element))  # the monoid is one of numbers
     extent = x.shape[axis]
     # Compared, selected and exchanged in 32 bits, places cost half of what the i64 of the result would.
-    places = along(b.iota(extent, i32 if extent <= integer_bounds(i32)[1] else i64), axis, x.shape)
-    values, indices = b.builder.reduce_axis(monoid, [x.value, places.value], [axis])
-    return [Tensor(b.builder, values).cast(element), Tensor(b.builder, indices).cast(i64)]
+    places = along(b.iota(extent, i32 if bound_of(extent) <= integer_bounds(i32)[1] else i64), axis, x.shape)
+    values, indices = reduced(monoid, [x, places], [axis])
+    return [values.cast(element), indices.cast(i64)]
 
 
 @lowering("any", "all")
@@ -199,7 +200,8 @@ def mean_and_variance(x: Tensor, axes: Sequence[int], correction: Number = 0) ->
     count = element_count([x.shape[axis] for axis in axes])
     average = x.mean(axes)
     deviation = x - average
-    return average, (deviation * deviation).sum(axes) / max(count - correction, 0)
+    freedom = x.scalar(count - correction).maximum(0) if is_size(count) else max(count - correction, 0)
+    return average, (deviation * deviation).sum(axes) / freedom
 
 
 @lowering("logsumexp")

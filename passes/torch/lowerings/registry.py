@@ -32,11 +32,13 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, SSAValue
 
 from ....dialects.monoids import Number
+from ....dialects.symbols import Extent, ExtentAttr
 from ....dialects.torch import AtenOp
 from ....dialects.types import ui8
 from ....rewriting.builder import Builder
 from .errors import Unsupported
 from .lowering import Lowering
+from .sizes import ADVICE, Scope
 from .tensor import Tensor
 
 Results = Tensor | Sequence[Tensor | None]
@@ -62,6 +64,17 @@ DTYPES: dict[str, Attribute] = {
 
 
 @dataclass(frozen=True)
+class Symbolic:
+    """What is known of a function with symbols while it is lowered.
+
+    tensors: what stands in the place of those values that have sizes which are known when the program runs
+    """
+
+    scope: Scope
+    tensors: dict[SSAValue, Tensor]
+
+
+@dataclass(frozen=True)
 class Rule:
     """A lowering function and the parameters that its call is bound to."""
 
@@ -74,10 +87,11 @@ class Rule:
         signature = inspect.signature(self.function)
         return tuple(p.replace(annotation=hints[name]) for name, p in signature.parameters.items())[1:]
 
-    def apply(self, builder: Builder, op: AtenOp) -> Sequence[Tensor | None]:
-        """Build what computes the op's results. Raises `Unsupported`."""
-        arguments = _bind(self.parameters, builder, op)
-        results = self.function(Lowering(builder, op), **arguments)
+    def apply(self, builder: Builder, op: AtenOp, symbolic: Symbolic | None = None) -> Sequence[Tensor | None]:
+        """Build what computes the op's results. symbolic: of a function with symbols. Raises `Unsupported`."""
+        arguments = _bind(self.parameters, builder, op, symbolic)
+        scope = None if symbolic is None else symbolic.scope
+        results = self.function(Lowering(builder, op, scope), **arguments)
         return (results,) if isinstance(results, Tensor) else results
 
 
@@ -98,9 +112,11 @@ def lowering(*overloads: str) -> Callable[[FunctionT], FunctionT]:
     return register
 
 
-def _bind(parameters: Sequence[inspect.Parameter], builder: Builder, op: AtenOp) -> dict[str, object]:
+def _bind(
+    parameters: Sequence[inspect.Parameter], builder: Builder, op: AtenOp, symbolic: Symbolic | None
+) -> dict[str, object]:
     """The values of the parameters in the call `op`."""
-    call = _Call(builder, list(op.operands), dict(op.arguments.data))
+    call = _Call(builder, list(op.operands), dict(op.arguments.data), symbolic)
     values = {parameter.name: call.take(parameter) for parameter in parameters}
     for name in call.arguments:
         if name not in IGNORED:
@@ -117,6 +133,7 @@ class _Call:
     builder: Builder
     operands: list[SSAValue]
     arguments: dict[str, Attribute]
+    symbolic: Symbolic | None
 
     def take(self, parameter: inspect.Parameter) -> object:
         name, kind = parameter.name, parameter.annotation
@@ -134,12 +151,16 @@ class _Call:
                 return [self.tensor() for _ in range(_integer(attribute))]
             if kind == list[Tensor | None]:
                 return self.optional_tensors(attribute)
-            return _READERS[kind](attribute)
+            value = _READERS[kind](attribute)
+            return value if self.symbolic is None else _with_sizes(value, self.symbolic.scope)
         except (_NotThis, IndexError):
             raise Unsupported(f"its argument `{name}` is {attribute}") from None
 
     def tensor(self) -> Tensor:
-        return Tensor(self.builder, self.operands.pop(0))
+        operand = self.operands.pop(0)
+        if self.symbolic is not None and operand in self.symbolic.tensors:
+            return self.symbolic.tensors[operand]
+        return Tensor(self.builder, operand)
 
     def optional_tensors(self, attribute: Attribute) -> list[Tensor | None]:
         """A list in which `true` stands for the next operand, and `false` for no tensor."""
@@ -155,8 +176,17 @@ class _NotThis(Exception):
 ReadT = TypeVar("ReadT")
 
 
+def _with_sizes(value: object, scope: Scope) -> object:
+    """What has been read, with sizes in the place of extents."""
+    if isinstance(value, list):
+        return [_with_sizes(element, scope) for element in cast("list[object]", value)]
+    return scope.size(value) if isinstance(value, Extent) else value
+
+
 def _number(attribute: Attribute) -> Number:
     match attribute:
+        case ExtentAttr():
+            return cast("int", attribute.data)  # until there is a scope to make a size of it
         case FloatAttr():
             return attribute.value.data
         case IntegerAttr():
@@ -170,11 +200,14 @@ def _integer(attribute: Attribute) -> int:
     number = _number(attribute)
     if isinstance(number, float):
         raise _NotThis
-    return int(number)
+    return number if isinstance(number, Extent) else int(number)
 
 
 def _float(attribute: Attribute) -> float:
-    return float(_number(attribute))
+    number = _number(attribute)
+    if isinstance(number, Extent):
+        raise Unsupported(f"it takes a number, and {number} is not known before the program runs", ADVICE)
+    return float(number)
 
 
 def _boolean(attribute: Attribute) -> bool:

@@ -17,7 +17,8 @@ from .lowering import Lowering, Operand
 from .masks import chosen_places, coordinates, count_before, is_mask, pairs
 from .places import Places, first_elements, from_front, inverse, with_axis
 from .registry import lowering
-from .tensor import Tensor, along, bool_tensor, full
+from .sizes import ADVICE
+from .tensor import Tensor, aligned, along, bool_tensor, bounded_tensor, full
 
 _REDUCTIONS = {
     "add": "add",
@@ -298,8 +299,27 @@ def _scatter(x: Tensor, dim: int, places: Tensor, updates: Tensor, monoid: str |
     """`uop.scatter`; bools add up to whether one is true, and multiply to whether all are."""
     if is_bool(x.element) and monoid is not None:
         monoid = {"add": "or", "max": "or"}.get(monoid, "and")
-    value = x.builder.scatter(x.value, places.value, updates.cast(x.element).value, x.axis(dim), monoid)
-    return Tensor(x.builder, value)
+    axis, updates = x.axis(dim), updates.cast(x.element)
+    if places.dims is not None or updates.dims is not None or x.dims is not None:
+        return _scatter_bounded(x, axis, places, updates, monoid)
+    return Tensor(x.builder, x.builder.scatter(x.value, places.value, updates.value, axis, monoid))
+
+
+def _scatter_bounded(x: Tensor, axis: int, places: Tensor, updates: Tensor, monoid: str | None) -> Tensor:
+    """With sizes that are known when the program runs: what is not meant goes behind the axis, and is cut off."""
+    x = x.straight(axis)
+    (places, updates), dims = aligned([places, updates])
+    for d, (mine, other) in enumerate(zip(x.layout, dims, strict=True)):
+        if d != axis and mine.digits != other.digits:
+            raise Unsupported(f"updates of {list(updates.shape)} of {list(x.shape)}", ADVICE)
+    extent = x.layout[axis].extent
+    open_places = [d for d, dim in enumerate(places.layout) if dim.is_cut and (d == axis or not dim.uniform)]
+    inside = places.masked(open_places, extent)
+    behind = [int(d == axis) for d in range(x.rank)]
+    longer = x.builder.pad(x.bounded, [0] * x.rank, behind)
+    written = x.builder.scatter(longer, inside.bounded, updates.bounded, axis, monoid)
+    kept = x.builder.shrink(written, [0] * x.rank, [dim.extent for dim in x.layout])
+    return bounded_tensor(x.builder, kept, x.layout)
 
 
 def _named(x: Tensor, dim: int, places: Tensor) -> Tensor:

@@ -10,6 +10,7 @@ from ....dialects.types import bit_width, element_count
 from .errors import Unsupported
 from .lowering import Lowering
 from .registry import lowering
+from .sizes import is_size
 from .tensor import Tensor
 
 
@@ -122,13 +123,16 @@ def expand(b: Lowering, self: Tensor, size: list[int]) -> Tensor:
 def slice_(
     b: Lowering, self: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
 ) -> Tensor:
-    places = slice_places(self.shape[self.axis(dim)], start, end, step)
+    extent, count = self.shape[self.axis(dim)], b.shape[self.axis(dim)]
+    if any(map(is_size, (extent, count, start))):
+        return self.shrink(dim, first_place(extent, start), count, step)
+    places = slice_places(extent, start, end, step)
     return self.shrink(dim, places.start, len(places), step)
 
 
 @lowering("narrow", "narrow_copy")
 def narrow(b: Lowering, self: Tensor, dim: int, start: int, length: int) -> Tensor:
-    return self.shrink(dim, start % max(self.shape[self.axis(dim)], 1) if start < 0 else start, length)
+    return self.shrink(dim, first_place(self.shape[self.axis(dim)], start), length)
 
 
 @lowering("select.int")
@@ -222,6 +226,11 @@ def whole_shape(size: Sequence[int], count: int) -> list[int]:
     """A shape in which one extent may be −1, for what is left of `count` elements."""
     known = element_count([n for n in size if n != -1])
     return [count // known if n == -1 else n for n in size]
+
+
+def first_place(extent: int, start: int | None) -> int:
+    """Where a slice begins on an axis, counted from its front."""
+    return 0 if start is None else start % extent if start < 0 else start
 
 
 def slice_places(extent: int, start: int | None, end: int | None, step: int) -> range:
