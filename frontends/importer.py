@@ -11,6 +11,7 @@ import torch.export
 from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind, TensorArgument
 from xdsl.ir import SSAValue
 
+from ..dialects.argument_attributes import set_mutated
 from .argument_names import readable_name, unique_identifiers
 from .element_types import SIZE, tensor_type
 from .errors import UnsupportedError, UnsupportedProgramError
@@ -85,7 +86,13 @@ class _Importer(GraphImporter):
         call = self.exported.call_spec
         assert call.in_spec is not None
         assert call.out_spec is not None
-        return Imported(self.finish(name, returned), arguments, results, call.in_spec, call.out_spec)
+        imported = Imported(self.finish(name, returned), arguments, results, call.in_spec, call.out_spec)
+        places = {argument.source: place for place, argument in enumerate(arguments)}
+        mutated = {
+            places[each.target]: each.index for each in results if each.target in places and each.index is not None
+        }
+        set_mutated(imported.function, mutated)
+        return imported
 
     def arguments(self) -> tuple[Argument, ...]:
         """Make the block's arguments; constants among the user's inputs (None, numbers) are none.

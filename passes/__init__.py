@@ -32,6 +32,7 @@ PASSES: dict[str, tuple[str, str]] = {
     "uop-simplify": ("uop", "UOpSimplifyPass"),
     "uop-split-reduce": ("uop", "UOpSplitReducePass"),
     "uop-split-scan": ("uop", "UOpSplitScanPass"),
+    "uop-store-in-place": ("uop", "UOpStoreInPlacePass"),
 }
 
 

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from ..dialects.uop import LaunchOp, ReshapeOp
-
-
-def buffer_of(value: SSAValue) -> SSAValue:
-    """The argument or the launch's result that `value` is a view of."""
-    while isinstance(value.owner, ReshapeOp):
-        value = value.owner.input
-    return value
+from ..dialects.uop import LaunchOp, ReshapeOp, buffer_of
 
 
 def last_readers(program: Block) -> dict[SSAValue, Operation]:
-    """Result of a launch → the last operation that needs it, through any view; the launch itself if none does.
+    """Result of a launch with a buffer of its own → the last operation that needs what lies there, through any view,
+    and by whatever takes it; the launch itself if none does.
 
     What the program returns is needed by the return, its last operation.
     """
     readers: dict[SSAValue, Operation] = {}
     for op in program.ops:
         if isinstance(op, LaunchOp):
-            readers.update(dict.fromkeys(op.results, op))
+            owned = zip(op.results, op.reused(), strict=True)
+            readers.update((result, op) for result, taken in owned if taken is None)
         if not isinstance(op, ReshapeOp):
             for operand in op.operands:
                 if (buffer := buffer_of(operand)) in readers:

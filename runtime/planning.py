@@ -74,8 +74,11 @@ def plan_of(
     inputs = tuple(add(argument) for argument in function.body.block.args)
     for op in function.body.block.ops:
         if isinstance(op, LaunchOp):
-            outputs = tuple(add(result, offset=offset) for result, offset in zip(op.results, op.offsets(), strict=True))
             operands = tuple(places[operand] for operand in op.operands)
+            lies = zip(op.results, op.reused(), op.offsets(), strict=True)
+            outputs = tuple(
+                add(result, None if taken is None else operands[taken], offset) for result, taken, offset in lies
+            )
             launches.append(Launch(op.kernel.root_reference.data, outputs, operands))
             launch_ops.append(op)
         elif isinstance(op, ReshapeOp):

@@ -8,7 +8,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..dialects.types import element_count, element_of, shape_of
-from ..dialects.uop import LaunchOp, ReshapeOp
+from ..dialects.uop import LaunchOp, ReshapeOp, buffer_of
 from ..rewriting.diagnostics import PassError
 from .c_declarations import CNames, buffer_type, function_head, program_name
 from .c_kernels import KernelPrinter
@@ -35,7 +35,11 @@ class ProgramPrinter:
         arguments, results = [*block.args], _owned_results(self.function)
         for value in (*arguments, *results):
             self.names.define(value)
-        parameters = [f"const {buffer_type(value.type)} *{self.names[value]}" for value in arguments]
+        written = {buffer_of(result) for op in block.ops if isinstance(op, LaunchOp) for result in op.results}
+        parameters = [
+            f"{'' if value in written else 'const '}{buffer_type(value.type)} *{self.names[value]}"
+            for value in arguments
+        ]
         parameters += [f"{buffer_type(value.type)} *{self.names[value]}" for value in results]
         passed = [f"buffers[{place}]" for place in range(len(parameters) + 1)]
         body = [f"  {line}" for op in block.ops for line in self.lines(op)]
@@ -70,8 +74,10 @@ class ProgramPrinter:
         ]:
             raise PassError(f"kernel @{printer.kernel.sym_name.data} takes other buffers than it is launched on", op)
         lines: list[str] = []
-        for result, offset in zip(op.results, op.offsets(), strict=True):
-            if offset is not None:
+        for result, taken, offset in zip(op.results, op.reused(), op.offsets(), strict=True):
+            if taken is not None:
+                self.names.set(result, self.names[op.operands[taken]])
+            elif offset is not None:
                 type = buffer_type(result.type)
                 lines.append(f"{type} *const {self.names.define(result)} = ({type} *)(arena + {offset});")
         passed = ", ".join([*(self.names[value] for value in values), "threads"])
@@ -85,8 +91,8 @@ def _owned_results(function: FuncOp) -> list[SSAValue]:
     return [
         result
         for launch in launches
-        for result, offset in zip(launch.results, launch.offsets(), strict=True)
-        if offset is None
+        for result, taken, offset in zip(launch.results, launch.reused(), launch.offsets(), strict=True)
+        if taken is None and offset is None
     ]
 
 

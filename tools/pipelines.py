@@ -66,7 +66,6 @@ STAGES: tuple[Stage, ...] = (
             Step("uop-split-reduce"),
             Step("uop-partition"),
             Step("uop-merge-kernels"),
-            Step("uop-plan-buffers"),
         ),
     ),
     Stage(
@@ -74,6 +73,8 @@ STAGES: tuple[Stage, ...] = (
         (
             Step("uop-rangeify"),
             Step("uop-simplify"),
+            Step("uop-store-in-place"),
+            Step("uop-plan-buffers"),
             Step("uop-fuse-reductions"),
             Step("uop-approximate"),
             Step("uop-limit-ranges"),
@@ -111,12 +112,20 @@ C_STAGES: tuple[Stage, ...] = (
         (
             Step("uop-expand-scatter"),
             Step("uop-split-reduce", fixed=(Option("products", print_values(False)),)),
-            Step("uop-partition"),
+            Step("uop-partition", fixed=(Option("one-pass", print_values(False)),)),
             Step("uop-merge-kernels"),
-            Step("uop-plan-buffers"),
         ),
     ),
-    Stage("range", (Step("uop-rangeify"), Step("uop-simplify"), Step("uop-limit-ranges"))),
+    Stage(
+        "range",
+        (
+            Step("uop-rangeify"),
+            Step("uop-simplify"),
+            Step("uop-store-in-place"),
+            Step("uop-plan-buffers"),
+            Step("uop-limit-ranges"),
+        ),
+    ),
     _LOOP,
     Stage(
         "tile",

@@ -34,7 +34,8 @@ from .alu import (
     alu_op,
     constant_value,
 )
-from .kernel import KernelOp, LaunchOp, YieldOp
+from .kernel import KernelOp, YieldOp
+from .launch import LaunchOp, becomes_result, buffer_of, obstacle, shown_by
 from .movement import ExpandOp, FlipOp, IotaOp, MovementOp, PadOp, PermuteOp, ReshapeOp, ShrinkOp, WindowOp
 from .ranges import LoadOp, RangeOp, ReduceOp, ScanOp, StoreOp
 from .reduction import GatherOp, ReduceAxisOp, ScanAxisOp, ScatterOp
@@ -119,5 +120,9 @@ __all__ = [
     "WindowOp",
     "YieldOp",
     "alu_op",
+    "becomes_result",
+    "buffer_of",
     "constant_value",
+    "obstacle",
+    "shown_by",
 ]

@@ -28,7 +28,8 @@ class UOpPlanBuffersPass(ModulePass):
     and Lee, Efficient Memory Management for Deep Neural Net Inference, 2020). A remark tells the arena's size,
     the sum of what lies in it, and the most that is needed at any one launch, which no plan can go below.
 
-    What the program returns outlives it, so it has memory of its own. Leaves alone: kernels, functions without
+    What the program returns outlives it, so it has memory of its own. A result that takes an operand's buffer lies
+    where that does, which is then needed for as long as the result is. Leaves alone: kernels, functions without
     launches, functions whose launches are planned already.
     """
 
@@ -86,14 +87,14 @@ def plan_function(function: FuncOp) -> None:
 
 
 def _buffers(block: Block) -> list[Buffer]:
-    """The results that no return needs, in order."""
+    """The results with buffers of their own that no return needs, in order."""
     readers = last_readers(block)
     place = {launch: i for i, launch in enumerate(op for op in block.ops if isinstance(op, LaunchOp))}
     return [
         Buffer(value, _aligned(byte_count(value.type)), place[launch], place[reader])
         for launch in place
         for value in launch.results
-        if isinstance(reader := readers[value], LaunchOp)
+        if isinstance(reader := readers.get(value), LaunchOp)
     ]
 
 

@@ -29,14 +29,29 @@ def poisoned(dtype: str, shape: Sequence[int], memory: np.ndarray[Any, np.dtype[
 
 
 def fit_inputs(plan: Plan, arrays: Sequence[Array]) -> list[Array]:
-    """The inputs of a program, made contiguous. Raises `ValueError` for one that is not as the plan says."""
+    """The inputs of a program, made contiguous; those that it updates are copied where they cannot be written.
+
+    Raises `ValueError` for one that is not as the plan says.
+    """
     if len(arrays) != len(plan.inputs):
         raise ValueError(f"@{plan.function} takes {len(plan.inputs)} arrays, not {len(arrays)}")
     for place, array in zip(plan.inputs, arrays, strict=True):
         value = plan.values[place]
         if array.shape != value.shape or array.dtype != STORAGE_DTYPES[value.dtype]:
             raise ValueError(f"argument {value} is given an array of {array.dtype} of shape {array.shape}")
-    return [np.asarray(array, order="C") for array in arrays]
+    fitted = [np.asarray(array, order="C") for array in arrays]
+    return [
+        array.copy() if place in plan.updated_inputs and not array.flags.writeable else array
+        for place, array in zip(plan.inputs, fitted, strict=True)
+    ]
+
+
+def copy_updated(plan: Plan, arrays: Sequence[Array]) -> list[Array]:
+    """The inputs of a program, of which those that it updates are copies."""
+    return [
+        array.copy() if place in plan.updated_inputs else array
+        for place, array in zip(plan.inputs, arrays, strict=True)
+    ]
 
 
 class PoisonedMemory:

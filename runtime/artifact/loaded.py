@@ -7,6 +7,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from .arrays import Array
 from .conversions import InputError, from_array, from_tensor, is_tensor, to_array, to_tensor
 from .devices import choose_device
@@ -44,9 +46,9 @@ class LoadedProgram:
         self._execute = self.device.load(folder.artifact)
         self._held: dict[str, Any] = {}
         known = {name: tensor.array for name, tensor in folder.weights.items()} | dict(weights or {})
-        for each, value in self._inputs():
+        for each in self.signature.inputs:
             if each.kind != GIVEN and each.source in known:
-                self._held[each.source] = self.device.keep(self._take(value, known[each.source]))
+                self.hold(each.source, known[each.source])
 
     @property
     def given(self) -> Sequence[Value]:
@@ -61,11 +63,22 @@ class LoadedProgram:
         }
 
     def hold(self, source: str, given: Any) -> None:
-        """Give a parameter, buffer or constant its value. Raises `InputError`."""
-        values = {each.source: value for each, value in self._inputs() if each.kind != GIVEN}
-        if source not in values:
-            raise InputError(f"the program holds no {source!r} (it holds {', '.join(values) or 'nothing'})")
-        self._held[source] = self.device.keep(self._take(values[source], given))
+        """Give a parameter, buffer or constant its value, which is copied where the program updates it in place.
+
+        Raises `InputError`.
+        """
+        places = {each.source: place for place, each in enumerate(self.signature.inputs) if each.kind != GIVEN}
+        if source not in places:
+            raise InputError(f"the program holds no {source!r} (it holds {', '.join(places) or 'nothing'})")
+        place = self.plan.inputs[places[source]]
+        value = self._take(self.plan.values[place], given)
+        if place in self.plan.updated_inputs:
+            value = value.clone() if self.device.tensors else value.copy()
+        self._held[source] = self.device.keep(value)
+
+    def held(self, source: str) -> Any:
+        """The value of a parameter, buffer or constant now, as the device has it. Raises `KeyError`."""
+        return self._held[source]
 
     def __call__(self, *args: Any, **named: Any) -> Any:
         """What the program gives. Raises `InputError`, and what the device has to say."""
@@ -121,7 +134,11 @@ class LoadedProgram:
         if target not in given:
             self._held[target] = result
         elif is_tensor(given[target]):
-            given[target].copy_((from_tensor if self.device.tensors else from_array)(value, result, tensor=True))
+            new = (from_tensor if self.device.tensors else from_array)(value, result, tensor=True)
+            if new.data_ptr() != given[target].data_ptr():  # else it has been updated in place
+                given[target].copy_(new)
         else:
             array: Array = given[target]
-            array[...] = (from_tensor if self.device.tensors else from_array)(value, result, tensor=False)
+            new = (from_tensor if self.device.tensors else from_array)(value, result, tensor=False)
+            if not np.may_share_memory(new, array):
+                array[...] = new

@@ -29,7 +29,8 @@ class Value:
     """A tensor of the program, dense and row-major.
 
     dtype:   name of its element type: f32, bf16, i1, …
-    view_of: the value whose memory this is, in another shape; None for one with memory
+    view_of: the value whose memory this is, in another shape, or which a launch that writes this has taken over; None
+      for one with memory
     offset:  where it lies in the arena, in bytes; None for one with memory of its own, as inputs have
     """
 
@@ -121,20 +122,36 @@ class Plan:
         return roots
 
     @cached_property
+    def shown(self) -> Sequence[int]:
+        """For each value the one whose elements it shows: itself, or what it is a view of and nothing has written."""
+        written = {place for launch in self.launches for place in launch.outputs}
+        shown: list[int] = []
+        for place, value in enumerate(self.values):
+            shown.append(place if value.view_of is None or place in written else shown[value.view_of])
+        return shown
+
+    @cached_property
+    def updated_inputs(self) -> frozenset[int]:
+        """The inputs in whose memory launches write. Each then holds the first output that lies there."""
+        inputs = frozenset(self.inputs)
+        return inputs.intersection(self.roots[place] for launch in self.launches for place in launch.outputs)
+
+    @cached_property
     def last_uses(self) -> Mapping[int, int]:
         """Value with memory that a launch writes → the last launch that needs it, the number of launches where it is
         given back."""
         uses: dict[int, int] = {}
         for number, launch in enumerate(self.launches):
-            uses.update(dict.fromkeys(launch.outputs, number))
+            uses.update({place: number for place in launch.outputs if self.values[place].view_of is None})
             uses.update({root: number for place in launch.inputs if (root := self.roots[place]) in uses})
         uses.update({root: len(self.launches) for place in self.outputs if (root := self.roots[place]) in uses})
         return uses
 
     @cached_property
     def owned_outputs(self) -> Sequence[bool]:
-        """For each output whether its memory is its own: not an input's, not the arena's, not an earlier output's."""
-        free = {root for root in self.last_uses if self.values[root].offset is None}
+        """For each output whether its memory is its own, or an input's that it is the new value of: not that of another
+        input, not the arena's, not an earlier output's."""
+        free = {root for root in self.last_uses if self.values[root].offset is None} | self.updated_inputs
         owned: list[bool] = []
         for place in self.outputs:
             root = self.roots[place]
@@ -163,21 +180,29 @@ class Plan:
         """Raise `PlanError` where the plan uses a value before it is made, or loses one that is still needed."""
         self._check_values()
         made: set[int] = set(self.inputs)
+        lost: set[int] = set()
         held: dict[int, tuple[int, int]] = {}
         """The bytes [start, end) of each value in the arena that is still needed."""
         for number, launch in enumerate(self.launches):
-            if not all(self.roots[place] in made for place in launch.inputs):
-                raise PlanError(f"{launch.kernel} reads a value before it is made", number)
+            for place in launch.inputs:
+                if self.shown[place] not in made:
+                    raise PlanError(f"{launch.kernel} reads a value before it is made", number)
+                if self.shown[place] in lost:
+                    raise PlanError(f"{launch.kernel} reads {self.values[place].name}, which is written over", number)
             for place in launch.outputs:
                 value = self.values[place]
-                if value.view_of is not None or place in made:
+                if place in made or (value.view_of is not None and value.view_of not in launch.inputs):
                     raise PlanError(f"{launch.kernel} writes {value.name}, which is there already", number)
                 made.add(place)
+                if value.view_of is not None:
+                    self._take_over(number, launch, self.shown[value.view_of], lost)
                 if value.offset is not None:
                     self._place(number, place, value.offset, held)
             held = {place: span for place, span in held.items() if self.last_uses[place] != number}
-        if not all(self.roots[place] in made for place in self.outputs):
+        if not all(self.shown[place] in made for place in self.outputs):
             raise PlanError("the program gives a value before it is made")
+        if any(self.shown[place] in lost for place in self.outputs):
+            raise PlanError("the program gives a value that is written over")
 
     def _check_values(self) -> None:
         """Raise `PlanError` for values that cannot be, and for names of what there is not."""
@@ -201,6 +226,12 @@ class Plan:
             raise PlanError("the program takes or gives a value that there is not")
         if not all(place in range(len(self.sources)) for kernel in self.kernels.values() for place in kernel.sources):
             raise PlanError("a kernel names a line of the user's program that there is not")
+
+    def _take_over(self, number: int, launch: Launch, old: int, lost: set[int]) -> None:
+        """A launch writes over `old`, which it must be given once."""
+        if old in lost or [self.shown[place] for place in launch.inputs].count(old) > 1:
+            raise PlanError(f"{launch.kernel} reads {self.values[old].name} and writes over it", number)
+        lost.add(old)
 
     def _place(self, number: int, place: int, offset: int, held: dict[int, tuple[int, int]]) -> None:
         end = offset + self.values[place].byte_count

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..nvrtc import compile_cuda
 from ..simulator import Counters, SimulationError, simulate
-from .arrays import Array, PoisonedMemory, fit_inputs
+from .arrays import Array, PoisonedMemory, copy_updated, fit_inputs
 from .artifact import Artifact
 from .plan import Kernel, Launch, Plan
 from .walk import walk
@@ -57,8 +57,9 @@ class SimulatedProgram:
         return compile_cuda(self._texts[name], virtual, name=f"{kernel.entry}.cu").ptx
 
     def execute(self, inputs: Sequence[Array]) -> list[Array]:
-        """What the program gives, in memory of its own. Raises the simulator's errors."""
-        outputs = walk(self.plan, fit_inputs(self.plan, inputs), PoisonedMemory(self.plan), self._launch)
+        """What the program gives, in memory of its own; the inputs are not changed. Raises the simulator's errors."""
+        given = copy_updated(self.plan, fit_inputs(self.plan, inputs))
+        outputs = walk(self.plan, given, PoisonedMemory(self.plan), self._launch)
         owned = zip(outputs, self.plan.owned_outputs, strict=True)
         return [output if its_own else output.copy() for output, its_own in owned]
 

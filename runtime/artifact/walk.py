@@ -32,7 +32,8 @@ def walk(
     """What the program gives for `inputs`, which hold what the plan says.
 
     launch: carries out a launch on its buffers, the outputs' first; nothing is to be done where `Kernel.is_empty`.
-    Results may lie in an input's memory, in the arena, or two in the same: see `Plan.owned_outputs`.
+    Launches may write in the memory of `Plan.updated_inputs`. Results may lie in an input's memory, in the arena, or
+    two in the same: see `Plan.owned_outputs`.
     """
     buffers: list[Buffer | None] = [None] * len(plan.values)
 
@@ -48,6 +49,7 @@ def walk(
         buffers[place] = given
     for each in plan.launches:
         for place in each.outputs:
-            buffers[place] = memory.allocate(plan.values[place])
+            if plan.values[place].view_of is None:
+                buffers[place] = memory.allocate(plan.values[place])
         launch(each, [buffer(place) for place in each.buffers])
     return [buffer(place) for place in plan.outputs]

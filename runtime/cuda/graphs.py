@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 import torch
 
@@ -18,7 +19,8 @@ class GraphedProgram:
 
     A graph reads its inputs where they were when it was recorded. An input that comes in other memory the next time is
     from then on copied to memory of the graph's own, so that parameters, which stay where they are, are not copied.
-    Results are copied out of the graph's memory, which the next replay writes to. For each stream that the program is
+    Results are copied out of the graph's memory, which the next replay writes to; what the program updates is copied
+    back to where it was given. For each stream that the program is
     run on there is a graph: what one replay reads is then not overwritten by another.
     """
 
@@ -69,7 +71,20 @@ class _Recorded:
         assert self._graph is not None
         assert self._run is not None
         self._graph.replay()
-        return self._run.results(copied=True)
+        results = self._run.results(copied=True)
+        for place, result in self._updates.items():
+            given = inputs[place]
+            if place in self.copies:
+                given.copy_(self.copies[place])
+            results[result] = given.view(results[result].shape)
+        return results
+
+    @cached_property
+    def _updates(self) -> Mapping[int, int]:
+        """Input that the program updates → the result that is its new value, by their places."""
+        plan = self.program.plan
+        roots = [plan.roots[place] for place in plan.outputs]
+        return {place: roots.index(root) for place, root in enumerate(plan.inputs) if root in plan.updated_inputs}
 
     def _record(self, inputs: Sequence[torch.Tensor]) -> None:
         read = [self.copies.get(place, tensor) for place, tensor in enumerate(inputs)]

@@ -50,9 +50,16 @@ class Run:
         return buffer
 
     def results(self, *, copied: bool = False) -> list[torch.Tensor]:
-        """The results in memory that nothing else lies in. copied: also those that have memory of their own"""
+        """The results in memory that nothing else lies in. copied: also those that have memory of their own, but not
+        what lies in that of an input which it is the new value of"""
         found = zip(self.plan.outputs, self.buffers, self.plan.owned_outputs, strict=True)
-        return [self._result(self.plan.values[place], buffer, owned and not copied) for place, buffer, owned in found]
+        updated = self.plan.updated_inputs
+        return [
+            self._result(
+                self.plan.values[place], buffer, owned and not (copied and self.plan.roots[place] not in updated)
+            )
+            for place, buffer, owned in found
+        ]
 
     def _result(self, value: Value, buffer: _Buffer, owned: bool) -> torch.Tensor:
         tensor = buffer.tensor
@@ -68,7 +75,8 @@ class CudaProgram:
     """A program on whichever GPU its inputs are on: call it with a tensor for each argument.
 
     Inputs on the CPU are copied there, to the current GPU if all are. Results are new tensors, which the kernels
-    compute in the order of PyTorch's current stream.
+    compute in the order of PyTorch's current stream; the new value of a tensor that the program updates lies in its
+    memory, where that was not copied.
     """
 
     def __init__(self, artifact: Artifact, gpus: Gpus, *, blocking: bool | None = None) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 from xdsl.ir import Attribute, SSAValue
@@ -11,6 +11,9 @@ from ...dialects.semantics import numpy_dtype
 from ...dialects.types import element_of, shape_of
 from ...dialects.uop import KernelOp
 from .arrays import Array, ExecutionError
+
+NONE: Mapping[int, int] = {}
+"""Of outputs that hold elements already: there are none."""
 
 
 def poisoned_buffer(type: Attribute) -> Array:
@@ -38,9 +41,13 @@ def check_buffers(kernel: KernelOp, buffers: Sequence[Array]) -> None:
             )
 
 
-def check_written(kernel: KernelOp, written: Mapping[SSAValue, Array]) -> None:
-    """Raise `ExecutionError` unless every element of the buffers was written. written: by buffer, where it was."""
+def check_written(kernel: KernelOp, written: Mapping[SSAValue, Array], kept: Collection[int]) -> None:
+    """Raise `ExecutionError` unless every element of the buffers was written.
+
+    written: by buffer, where it was. kept: places of buffers that were full before
+    """
+    full = {kernel.body.block.args[place] for place in kept}
     for buffer, places in written.items():
-        if not places.all():
+        if buffer not in full and not places.all():
             place = [int(i) for i in np.argwhere(~places)[0]]
             raise ExecutionError(f"the kernel does not write element {place} of %{buffer.name_hint}", kernel)

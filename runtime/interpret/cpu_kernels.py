@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import MemRefType, ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, SSAValue
 
 from ...dialects import cpu_kernel
+from ...dialects.argument_attributes import set_mutated
 from ...dialects.types import is_memref
 from ...dialects.uop import LaunchOp
 from ...rewriting.diagnostics import PassError
@@ -16,20 +17,25 @@ from ..native.compilation import load_guarded
 from ..native.compiler import INSTALL_HINT, CCompileError, CompilerNotFoundError
 from ..native.program import OutOfBoundsError
 from .arrays import Array, ExecutionError, NotExecutableError
+from .buffers import NONE
 from .stored import from_storage, to_storage
 
 
-def interpret_cpu_kernel(kernel: cpu_kernel.KernelOp, buffers: Sequence[Array]) -> None:
+def interpret_cpu_kernel(kernel: cpu_kernel.KernelOp, buffers: Sequence[Array], kept: Mapping[int, int] = NONE) -> None:
     """Run a kernel on its buffers, outputs first, of any shape; it writes its outputs in place.
 
+    kept: outputs whose elements it need not write, each with the input that it does not read in its stead
     Raises `ExecutionError` for a kernel that the compiler refuses, or that writes what it must not, and
     `NotExecutableError` where there is no compiler.
     """
     types = [argument.type for argument in kernel.body.block.args]
     outputs = kernel.outputs.value.data
-    inputs = [to_storage(buffer, type) for buffer, type in zip(buffers, types, strict=True)][outputs:]
+    stored = [to_storage(buffer, type) for buffer, type in zip(buffers, types, strict=True)]
+    inputs = stored[outputs:]
+    for output, place in kept.items():
+        inputs[place] = stored[output]
     try:
-        program = load_guarded(_program_of(kernel), _NAME)
+        program = load_guarded(_program_of(kernel, kept), _NAME)
         results = program.run_guarded(inputs)
     except PassError as error:
         raise ExecutionError(error.message, kernel) from error
@@ -44,7 +50,7 @@ def interpret_cpu_kernel(kernel: cpu_kernel.KernelOp, buffers: Sequence[Array]) 
 _NAME = "kernel_alone"
 
 
-def _program_of(kernel: cpu_kernel.KernelOp) -> ModuleOp:
+def _program_of(kernel: cpu_kernel.KernelOp, kept: Mapping[int, int]) -> ModuleOp:
     """A program that launches the kernel once."""
     types = [_tensor(argument.type) for argument in kernel.body.block.args]
     outputs = kernel.outputs.value.data
@@ -53,7 +59,9 @@ def _program_of(kernel: cpu_kernel.KernelOp) -> ModuleOp:
     for argument, buffer in zip(arguments, kernel.body.block.args[outputs:], strict=True):
         argument.name_hint = buffer.name_hint
     launch = LaunchOp.of(kernel.sym_name.data, arguments, types[:outputs])
+    launch.take([kept.get(place) for place in range(outputs)])
     function.body.block.add_ops([launch, ReturnOp(*launch.results)])
+    set_mutated(function, {place: output for output, place in kept.items()})
     return ModuleOp([kernel.clone(), function])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ...dialects import gpu_kernel
 from ...rewriting.diagnostics import PassError
@@ -11,12 +11,14 @@ from ..nvrtc import INSTALL_HINT, CompileError, NvrtcNotFoundError, compile_cuda
 from ..simulator import SimulationError, UnsupportedPtxError, simulate
 from ..storage import poisoned
 from .arrays import Array, ExecutionError, NotExecutableError
+from .buffers import NONE
 from .stored import from_storage, to_storage
 
 
-def interpret_gpu_kernel(kernel: gpu_kernel.KernelOp, buffers: Sequence[Array]) -> None:
+def interpret_gpu_kernel(kernel: gpu_kernel.KernelOp, buffers: Sequence[Array], kept: Mapping[int, int] = NONE) -> None:
     """Run a kernel on its buffers, outputs first, of any shape; it writes its outputs in place.
 
+    kept: outputs whose elements it need not write, each with the input that it does not read in its stead
     Raises `ExecutionError` for a kernel that the compiler refuses or that races or accesses what it must not, and
     `NotExecutableError` where the compiler is not installed.
     """
@@ -33,7 +35,11 @@ def interpret_gpu_kernel(kernel: gpu_kernel.KernelOp, buffers: Sequence[Array]) 
     types = [argument.type for argument in kernel.body.block.args]
     outputs = kernel.outputs.value.data
     stored = [
-        poisoned(type).reshape(-1) if place < outputs else _read_only(to_storage(buffer, type))
+        to_storage(buffer, type)
+        if place in kept
+        else poisoned(type).reshape(-1)
+        if place < outputs
+        else _read_only(to_storage(buffer, type))
         for place, (buffer, type) in enumerate(zip(buffers, types, strict=True))
     ]
     if 0 not in kernel.grid_shape:

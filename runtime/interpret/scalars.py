@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -22,14 +22,15 @@ from .arrays import (
     same_bits,
     scan,
 )
-from .buffers import check_buffers, check_written
+from .buffers import NONE, check_buffers, check_written
 from .limits import inside
 
 
-def interpret_scalar_kernel(kernel: KernelOp, buffers: Sequence[Array]) -> None:
+def interpret_scalar_kernel(kernel: KernelOp, buffers: Sequence[Array], kept: Mapping[int, int] = NONE) -> None:
     """Run a kernel in range form or loop form on its buffers, in the order of its arguments; it writes its
     outputs in place.
 
+    kept: outputs that hold elements which need not be written, each with the input that is not read in its stead
     Raises `ExecutionError`, which names the op, when an access that its mask allows leaves its buffer, when two
     different values are written to one element, and when an element of a buffer that is written to is left out, and
     lies inside the limits of the ranges and loops that write it.
@@ -37,7 +38,7 @@ def interpret_scalar_kernel(kernel: KernelOp, buffers: Sequence[Array]) -> None:
     check_buffers(kernel, buffers)
     interpreter = ScalarInterpreter(kernel, buffers)
     interpreter.run(kernel.body.block.ops)
-    check_written(kernel, interpreter.accounted())
+    check_written(kernel, interpreter.accounted(), kept)
 
 
 class ScalarInterpreter:

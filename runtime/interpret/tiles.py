@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -42,13 +42,14 @@ from .arrays import (
     same_bits,
     scan,
 )
-from .buffers import check_buffers, check_written
+from .buffers import NONE, check_buffers, check_written
 from .limits import honours_limits, inside
 
 
-def interpret_tile_kernel(kernel: KernelOp, buffers: Sequence[Array]) -> None:
+def interpret_tile_kernel(kernel: KernelOp, buffers: Sequence[Array], kept: Mapping[int, int] = NONE) -> None:
     """Run a kernel in tile form on its buffers, in the order of its arguments; it writes its outputs in place.
 
+    kept: outputs that hold elements which need not be written, each with the input that is not read in its stead
     Raises `ExecutionError`, which names the op, when an access that its mask allows leaves its buffer or slab, when
     two different values are written to one element, when an element of an output is left out that lies inside the
     limits of loops and blocks, when elements that are moved as a vector do not lie side by side, and when the origin of a stage differs between threads.

@@ -56,7 +56,10 @@ class CpuProgram:
         self.plan = plan = artifact.plan
         self._library = _library(artifact)
         self._made = [
-            place for launch in plan.launches for place in launch.outputs if plan.values[place].offset is None
+            place
+            for launch in plan.launches
+            for place in launch.outputs
+            if plan.values[place].offset is None and plan.values[place].view_of is None
         ]
         """Values with memory of their own that launches write, in the order in which the program takes them."""
         self._pack = struct.Struct(f"{len(plan.inputs) + len(self._made) + 1}P").pack
@@ -66,7 +69,9 @@ class CpuProgram:
     # On tensors.
 
     def __call__(self, tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-        """Run it. Results are new tensors. Tensors that are not dense and row-major are copied.
+        """Run it. Results are new tensors, but the new value of one that the program updates lies in its memory.
+
+        Tensors that are not dense and row-major are copied, and the copies are then what is updated.
 
         Raises `CpuInputError` for a tensor that is not as the plan says.
         """
@@ -126,8 +131,8 @@ class CpuProgram:
     # On arrays.
 
     def run(self, arrays: Sequence[Array]) -> list[Array]:
-        """Run it on numpy's arrays, as `STORAGE_DTYPES` has their elements. Raises `ValueError` for one that is not as
-        the plan says."""
+        """Run it on numpy's arrays, as `STORAGE_DTYPES` has their elements; those that the program updates are changed,
+        unless they are not dense or not writeable. Raises `ValueError` for one that is not as the plan says."""
         inputs = fit_inputs(self.plan, arrays)
         made = [_empty(self.plan.values[place]) for place in self._made]
         values = inputs + made
@@ -138,15 +143,16 @@ class CpuProgram:
         """`run`, for tests: in memory that is poisoned at first, and has poison around each value. A value that is read
         before it is written, or from beyond another's end, is NaN or −1.
 
-        Raises `OutOfBoundsError` where something was written beside a value, or into an input.
+        Raises `OutOfBoundsError` where something was written beside a value, or into an input that is not updated.
         """
         inputs = fit_inputs(self.plan, arrays)
         guarded = [_Guarded(self.plan.values[place]) for place in (*self.plan.inputs, *self._made)]
         for each, given in zip(guarded, inputs, strict=False):
             each.array[...] = given
         self._execute([address(each.array) for each in guarded])
-        for place, each in enumerate(guarded):
-            each.check(inputs[place] if place < len(inputs) else None)
+        kept = [None if place in self.plan.updated_inputs else inputs[n] for n, place in enumerate(self.plan.inputs)]
+        for number, each in enumerate(guarded):
+            each.check(kept[number] if number < len(kept) else None)
         return self._array_results([each.array for each in guarded])
 
     def _array_results(self, values: Sequence[Array]) -> list[Array]:

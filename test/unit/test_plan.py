@@ -100,7 +100,7 @@ def with_value(place: int, **changes: object) -> Plan:
         (replace(PLAN, launches=PLAN.launches[1:]), 0, "add reads a value before it is made"),
         (replace(PLAN, launches=PLAN.launches[:2]), None, "the program gives a value before it is made"),
         (replace(PLAN, launches=(PLAN.launches[0],) * 2), 1, "add writes a, which is there already"),
-        (replace(PLAN, launches=(Launch("add", (1,), (0, 0)),)), 0, "add writes row, which is there already"),
+        (replace(PLAN, launches=(Launch("add", (1,), (0, 0)),)), 0, "add reads x and writes over it"),
         (replace(PLAN, launches=(Launch("add", (99,), (0, 0)),)), 0, "add takes a value that there is not"),
         (replace(PLAN, outputs=(99,)), None, "the program takes or gives a value that there is not"),
         (replace(PLAN, sources=()), None, "a kernel names a line of the user's program that there is not"),

@@ -329,3 +329,90 @@ func.func @place(%x: tensor<4xf32>) {
   %0 = uop.launch @f(%x) arena [-4] : (tensor<4xf32>) -> tensor<4xf32>
   func.return
 }
+
+// -----
+
+func.func @reuse_count(%x: tensor<4xf32> {uop.mutated = 0 : i64}) -> tensor<4xf32> {
+  // expected-error@+1 {{reuse names an operand's place for each result, or own}}
+  %0 = uop.launch @f(%x) reuse [0, own] : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @reuse_of_none(%x: tensor<4xf32> {uop.mutated = 0 : i64}) -> tensor<4xf32> {
+  // expected-error@+1 {{there is no operand 1 whose buffer a result could take}}
+  %0 = uop.launch @f(%x) reuse [1] : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @reuse_and_arena(%x: tensor<4xf32> {uop.mutated = 0 : i64}) -> tensor<4xf32> {
+  // expected-error@+1 {{a result that takes an operand's buffer has no place of its own in the arena}}
+  %0 = uop.launch @f(%x) reuse [0] arena [0] : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @reuse_of_other_size(%x: tensor<4xf32> {uop.mutated = 0 : i64}) -> tensor<8xf32> {
+  // expected-error@+1 {{it has elements of another type, or another number of them}}
+  %0 = uop.launch @f(%x) reuse [0] : (tensor<4xf32>) -> tensor<8xf32>
+  func.return %0 : tensor<8xf32>
+}
+
+// -----
+
+func.func @reuse_of_what_the_caller_keeps(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{result 0 must not take the buffer of operand 0: the caller keeps what it gives}}
+  %0 = uop.launch @f(%x) reuse [0] : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @reuse_of_what_is_read_later(%x: tensor<4xf32> {uop.mutated = 0 : i64}) -> (tensor<4xf32>, tensor<4xf32>) {
+  %v = uop.reshape %x : tensor<4xf32> -> tensor<2x2xf32>
+  // expected-error@+1 {{a later operation reads the old value, the launch of @g}}
+  %0 = uop.launch @f(%x) reuse [0] : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = uop.launch @g(%v) : (tensor<2x2xf32>) -> tensor<4xf32>
+  func.return %0, %1 : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+func.func @reuse_of_what_is_returned(%x: tensor<4xf32> {uop.mutated = 0 : i64}) -> (tensor<4xf32>, tensor<4xf32>) {
+  // expected-error@+1 {{a later operation reads the old value, func.return}}
+  %0 = uop.launch @f(%x) reuse [0] : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %0, %x : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+func.func @reuse_of_what_the_launch_reads(%x: tensor<4xf32> {uop.mutated = 0 : i64}) -> tensor<4xf32> {
+  // expected-error@+1 {{this launch itself reads the old value}}
+  %0 = uop.launch @f(%x, %x) reuse [0] : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  func.return %0 : tensor<4xf32>
+}
+
+// -----
+
+uop.kernel @f(%out: memref<4xf32>, %x: memref<4xf32>) {
+  %i = uop.range i = 4
+  %0 = uop.load %x[%i] : memref<4xf32>
+  uop.store %0, %out[%i] : memref<4xf32>
+}
+func.func @reuse_of_what_the_kernel_reads(%x: tensor<4xf32> {uop.mutated = 0 : i64}) -> tensor<4xf32> {
+  // expected-error@+1 {{result 0 must not take the buffer of operand 0: the kernel reads it}}
+  %0 = uop.launch @f(%x) reuse [0] : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @reuse_for_another_result(%x: tensor<4xf32> {uop.mutated = 0 : i64}, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  // expected-error@+1 {{what the function gives as the new value of that argument lies elsewhere}}
+  %0 = uop.launch @f(%x) reuse [0] : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %y, %0 : tensor<4xf32>, tensor<4xf32>
+}

@@ -114,6 +114,12 @@ func.func @program(%x: tensor<4xf32>) -> tensor<4xf32> {
   %1, %2 = uop.launch @split(%0) arena [256, own] : (tensor<4xf32>) -> (tensor<4xf32>, tensor<2xf32>)
   func.return %0 : tensor<4xf32>
 }
+// CHECK: func.func @updates(%x: tensor<4xf32> {uop.mutated = 1 : i64}) ->
+func.func @updates(%x: tensor<4xf32> {uop.mutated = 1 : i64}) -> (tensor<2xf32>, tensor<4xf32>) {
+  // CHECK-NEXT: uop.launch @both(%{{.*}}) reuse [own, 0] arena [0, own] : (tensor<4xf32>) -> (tensor<2xf32>, tensor<4xf32>)
+  %0, %1 = uop.launch @both(%x) reuse [own, 0] arena [0, own] : (tensor<4xf32>) -> (tensor<2xf32>, tensor<4xf32>)
+  func.return %0, %1 : tensor<2xf32>, tensor<4xf32>
+}
 
 // A kernel in range form; two ranges that look alike stay two.
 // CHECK: uop.kernel @softmax(%out: memref<64x1000xf32>, %x: memref<64x1000xf32>) schedule #tile.schedule<i = 64 block, j = 4 register * 32 lane * 8 loop> attributes {test.note} {
