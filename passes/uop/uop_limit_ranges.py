@@ -34,6 +34,7 @@ from ...rewriting.ranges import RangeAnalysis, is_comparison
 from ...rewriting.uses import replace_uses
 from ..known_values import Known, KnownValues
 from .free_ranges import Copies, FreeRanges
+from .needed_extents import limit_to_needed
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,9 @@ class UOpLimitRangesPass(ModulePass):
       softmax, k goes to j + 1. Both sides may be linear in ranges and in what the kernel reads.
     - A sum of exp(x − m), where m is the maximum of the same x over the same range, by where x is −∞.
     - A range of a store, by the comparisons of its mask: `mask (j == position)` goes from position to position + 1.
+
+    - A range of a store, by what is read of the buffer: backwards through programs whose results have extents that are
+      symbols, see `needed_extents`. Kernels are given the symbols that their limits need.
 
     Masks stay where they are: a limit may be dropped, or rounded outwards. A range that some of its users need all of
     (the quotient of a softmax, which is stored everywhere) stays for them; the others get one of the same name.
@@ -62,6 +66,7 @@ class UOpLimitRangesPass(ModulePass):
         for kernel in op.ops:
             if isinstance(kernel, KernelOp) and any(isinstance(each, RangeOp) for each in kernel.body.block.ops):
                 _Kernel(kernel, self.finite).run()
+        limit_to_needed(op)
 
 
 @dataclass(frozen=True)
@@ -192,8 +197,8 @@ class _Kernel:
             name = self.kernel.sym_name.data
             emit_remark(
                 user,
-                f"@{name}: all of {_name(user.over[0])} is computed, though much of it is multiplied by 0: 0 · ∞ is NaN; "
-                "uop-limit-ranges{finite=true} takes for granted that there is no ∞",
+                f"@{name}: all of {_name(user.over[0])} is computed, though much of it is multiplied by 0, for 0 · ∞ is "
+                "NaN; uop-limit-ranges{finite=true} takes for granted that there is no ∞",
             )
         return _Needed.MAYBE
 

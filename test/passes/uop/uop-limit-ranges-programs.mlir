@@ -1,0 +1,90 @@
+// RUN: uop-opt %s --pass-pipeline 'builtin.module(uop-limit-ranges)' --split-input-file | filecheck %s
+
+// The result has s rows: the rows behind them are not stored, nor those of what is read for them, by the kernel in front.
+// Both get the symbol as an argument; what is read along k, where all counts, stays as it is.
+uop.kernel @first(%out: memref<64x8xf32>, %x: memref<64x8xf32>) {
+  %i = uop.range i = 64
+  %j = uop.range j = 8
+  %0 = uop.load %x[%i, %j] : memref<64x8xf32>
+  %1 = uop.exp %0 : f32
+  uop.store %1, %out[%i, %j] : memref<64x8xf32>
+}
+uop.kernel @second(%out: memref<64xf32>, %y: memref<512xf32>) {
+  %i = uop.range i = 64
+  %k = uop.range k = 8
+  %c8 = uop.const 8 : index
+  %0 = uop.mul %i, %c8 : index
+  %1 = uop.add %0, %k : index
+  %2 = uop.load %y[%1] : memref<512xf32>
+  %3 = uop.reduce add %2 over %k : f32
+  uop.store %3, %out[%i] : memref<64xf32>
+}
+func.func @flat(%s: tensor<i64> {uop.symbol = #uop.symbol<s, 1 to 64>}, %x: tensor<64x8xf32> {uop.extents = #uop.extents<s, 8>}) -> (tensor<64xf32> {uop.extents = #uop.extents<s>}) {
+  %0 = uop.launch @first(%x) : (tensor<64x8xf32>) -> tensor<64x8xf32>
+  %1 = uop.reshape %0 : tensor<64x8xf32> -> tensor<512xf32>
+  %2 = uop.launch @second(%1) : (tensor<512xf32>) -> tensor<64xf32>
+  func.return %2 : tensor<64xf32>
+}
+// CHECK-LABEL: uop.kernel @first(%out: memref<64x8xf32>, %x: memref<64x8xf32>, %s: memref<i64>)
+// CHECK:         uop.range i = 64 to %
+// CHECK-LABEL: uop.kernel @second(%out: memref<64xf32>, %y: memref<512xf32>, %s: memref<i64>)
+// CHECK:         %[[N:.*]] = uop.load %s[] : memref<i64>
+// CHECK:         %[[BELOW:.*]] = uop.min %[[N]], %{{.*}} : i64
+// CHECK:         %[[BOTH:.*]] = uop.max %[[BELOW]], %{{.*}} : i64
+// CHECK:         %[[S:.*]] = uop.cast %[[BOTH]] : i64 -> index
+// CHECK:         uop.range i = 64 to %[[S]]
+// CHECK:       func.func @flat
+// CHECK:         uop.launch @first(%x, %s)
+// CHECK:         uop.launch @second(%1, %s)
+
+// -----
+
+// One kernel launched twice stores what either launch needs. The last needs s rows, the first what the last reads: a
+// sum over k < s, and so s rows, too.
+uop.kernel @each(%out: memref<64xf32>, %x: memref<64xf32>) {
+  %i = uop.range i = 64
+  %0 = uop.load %x[%i] : memref<64xf32>
+  %1 = uop.exp %0 : f32
+  uop.store %1, %out[%i] : memref<64xf32>
+}
+uop.kernel @total(%out: memref<f32>, %x: memref<64xf32>, %n: memref<i64>) {
+  %k = uop.range k = 64
+  %0 = uop.load %x[%k] : memref<64xf32>
+  %n0 = uop.load %n[] : memref<i64>
+  %place = uop.cast %k : index -> i64
+  %inside = uop.lt %place, %n0 : i64
+  %zero = uop.const 0.0 : f32
+  %1 = uop.where %inside, %0, %zero : f32
+  %2 = uop.reduce add %1 over %k : f32
+  uop.store %2, %out[] : memref<f32>
+}
+func.func @twice(%s: tensor<i64> {uop.symbol = #uop.symbol<s, 1 to 64>}, %x: tensor<64xf32> {uop.extents = #uop.extents<s>}) -> (tensor<64xf32> {uop.extents = #uop.extents<s>}, tensor<f32>) {
+  %0 = uop.launch @each(%x) : (tensor<64xf32>) -> tensor<64xf32>
+  %1 = uop.launch @total(%0, %s) : (tensor<64xf32>, tensor<i64>) -> tensor<f32>
+  %2 = uop.launch @each(%0) : (tensor<64xf32>) -> tensor<64xf32>
+  func.return %2, %1 : tensor<64xf32>, tensor<f32>
+}
+// CHECK-LABEL: uop.kernel @each(%out: memref<64xf32>, %x: memref<64xf32>, %s: memref<i64>)
+// CHECK:         uop.range i = 64 to %
+// CHECK-LABEL: uop.kernel @total(%out: memref<f32>, %x: memref<64xf32>, %n: memref<i64>)
+// CHECK:         uop.range k = 64 to %
+// CHECK:       func.func @twice
+// CHECK:         uop.launch @each(%x, %s)
+// CHECK:         uop.launch @each(%0, %s)
+
+// -----
+
+// The second launch's result is needed whole: so is the first's.
+uop.kernel @each(%out: memref<64xf32>, %x: memref<64xf32>) {
+  %i = uop.range i = 64
+  %0 = uop.load %x[%i] : memref<64xf32>
+  %1 = uop.exp %0 : f32
+  uop.store %1, %out[%i] : memref<64xf32>
+}
+func.func @whole(%s: tensor<i64> {uop.symbol = #uop.symbol<s, 1 to 64>}, %x: tensor<64xf32> {uop.extents = #uop.extents<s>}, %y: tensor<64xf32>) -> (tensor<64xf32> {uop.extents = #uop.extents<s>}, tensor<64xf32>) {
+  %0 = uop.launch @each(%x) : (tensor<64xf32>) -> tensor<64xf32>
+  %1 = uop.launch @each(%y) : (tensor<64xf32>) -> tensor<64xf32>
+  func.return %0, %1 : tensor<64xf32>, tensor<64xf32>
+}
+// CHECK-LABEL: uop.kernel @each(%out: memref<64xf32>, %x: memref<64xf32>) {
+// CHECK:         uop.range i = 64{{$}}
