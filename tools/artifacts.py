@@ -57,11 +57,10 @@ def weights_of(captured: Captured, *, parameters: bool) -> Mapping[str, Tensor]:
     return {source: Tensor(types[source], to_array(value)) for source, value in values.items()}
 
 
-def write_artifact(path: Path, captured: Captured, artifact: Artifact, *, parameters: bool) -> list[Path]:
-    """Write what `uop exec` and `uop.runtime.artifact.load` run; the files."""
+def write_artifact(path: Path, captured: Captured, artifact: Artifact, weights: Mapping[str, Tensor]) -> list[Path]:
+    """Write what `uop exec` and `uop.runtime.artifact.load` run; the files. weights: by their sources"""
     made_by = {
         "uop": uop_version(),
         **{package: package_version(package) for package in ("xdsl", "torch", "nvidia-cuda-nvrtc")},
     }
-    weights = weights_of(captured, parameters=parameters)
     return write_folder(path, Folder(artifact, signature_of(captured.imported()), weights, made_by))

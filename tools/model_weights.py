@@ -7,14 +7,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensor
 
+from ..dialects.types import element_of, type_name
 from ..frontends.element_types import dtype_name
 from ..frontends.errors import CaptureError
+from ..frontends.imported import ArgumentKind, Imported
 from ..frontends.language_models.configuration import folder_of
-from ..frontends.language_models.language_model import LanguageModel
+from ..frontends.language_models.language_model import PREFIX, LanguageModel
 from ..runtime.artifact.checkpoint import CheckpointError, Wanted, fit_checkpoint, read_checkpoint
 from ..runtime.artifact.conversions import torch_name
 from ..runtime.artifact.safetensors import Tensor
+from ..runtime.tensors import to_array
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,19 @@ def load_weights(model: LanguageModel) -> LoadedWeights:
         else ""
     )
     return LoadedWeights({name: tensor.to(dtypes[name]) for name, tensor in loaded.items()}, note)
+
+
+def program_weights(imported: Imported, weights: LoadedWeights | None) -> Mapping[str, Tensor]:
+    """What an artifact of one of the model's programs holds, by its sources: what the configuration alone gives, and
+    with `weights` those. The cache is empty where a program begins, and is not written."""
+    values: dict[str, torch.Tensor] = {}
+    for argument in imported.arguments:
+        if argument.value is not None and not isinstance(argument.value, FakeTensor):
+            values[argument.source] = argument.value
+        elif argument.kind is ArgumentKind.PARAMETER and weights is not None:
+            values[argument.source] = weights.tensors[argument.source.removeprefix(PREFIX)]
+    types = {argument.source: type_name(element_of(argument.type)) for argument in imported.arguments}
+    return {source: Tensor(types[source], to_array(value)) for source, value in values.items()}
 
 
 def _tensor(tensor: Tensor) -> torch.Tensor:

@@ -78,6 +78,7 @@ def make_parser() -> argparse.ArgumentParser:
         "--weights", action="store_true", help="with -o: also write the values of parameters and buffers"
     )
     compile_.add_argument("--no-locations", action="store_true", help="leave source locations out of the IR")
+    _add_language_model(compile_)
 
     run = commands.add_parser(
         "run", parents=[program], help="run the program, and compare with eager PyTorch and float64"
@@ -144,6 +145,50 @@ def make_parser() -> argparse.ArgumentParser:
 
     _add_check(commands.add_parser("check", help="check a suite of programs: is each right, and why not"))
     return parser
+
+
+def _add_language_model(compile_: argparse.ArgumentParser) -> None:
+    """The arguments of `uop compile` for a language model."""
+    group = compile_.add_argument_group(
+        "language models",
+        "hf:DIR in the place of FILE:FUNCTION, a folder with config.json, or --config: compile prefill and decode, and "
+        "tell kernels, work, memory and times",
+    )
+    group.add_argument(
+        "--config", metavar="NAME", help="a published model's configuration: tinyllama-1.1b, qwen2.5-7b …"
+    )
+    group.add_argument("--dtype", choices=("f32", "f16", "bf16"), help="(default: what the configuration says)")
+    group.add_argument(
+        "--max-length",
+        type=_count,
+        default=4096,
+        metavar="N",
+        help="tokens that the cache holds (default: %(default)s)",
+    )
+    group.add_argument("--layers", type=_count, metavar="N", help="only the first N layers (default: all)")
+    group.add_argument(
+        "--prefill", type=_count, default=128, metavar="N", help="tokens of the prefill (default: %(default)s)"
+    )
+    group.add_argument("--program", choices=("prefill", "decode"), help="only one of the two")
+
+
+LANGUAGE_MODEL = "hf:"
+"""What stands before the folder of a language model."""
+
+
+def _check_compile(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """Refuse what does not go together in a command line of `uop compile`, and say what is left to be said."""
+    options.is_model = options.config is not None or (options.source or "").startswith(LANGUAGE_MODEL)
+    options.target = options.target or ("c" if options.ir and options.ir not in STAGES["cuda"] else "cuda")
+    if options.ir and options.ir not in STAGES[options.target]:
+        parser.error(f"there is no {options.ir} on the way to {options.target}")
+    if options.weights and not options.directory:
+        parser.error("--weights go where the artifact goes: give -o too")
+    if options.is_model and options.ir and not options.program:
+        parser.error("--ir prints one program: give --program prefill or --program decode")
+    given = [f"--{name}" for name in ("dtype", "layers", "program") if getattr(options, name)]
+    if not options.is_model and given:
+        parser.error(f"{given[0]} is of language models: give hf:DIR or --config")
 
 
 def _count(text: str) -> int:
@@ -266,14 +311,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return guarded(cache)
     if options.no_cache:
         os.environ["UOP_CACHE"] = "0"
-    if (options.source is None) == (options.code is None):
+    programs = (options.source, options.code, getattr(options, "config", None))
+    if sum(program is not None for program in programs) != 1:
         parser.error("give one program: -c CODE, or FILE:FUNCTION")
     if options.command == "compile":
-        options.target = options.target or ("c" if options.ir and options.ir not in STAGES["cuda"] else "cuda")
-        if options.ir and options.ir not in STAGES[options.target]:
-            parser.error(f"there is no {options.ir} on the way to {options.target}")
-    if options.command == "compile" and options.weights and not options.directory:
-        parser.error("--weights go where the artifact goes: give -o too")
+        _check_compile(parser, options)
     if options.command == "run" and options.json and not options.profile:
         parser.error("--json prints the profile: give --profile too")
     if options.command == "run" and options.profile and options.device not in (None, "sim"):
@@ -290,7 +332,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return guarded(execute)
 
 
-EXTRAS = {"torch": "torch", "rich": "torch", "z3": "prove", "expecttest": "check", "transformers": "check"}
+EXTRAS = {"torch": "torch", "rich": "torch", "z3": "prove", "expecttest": "check", "transformers": "models"}
 """Optional packages, and the extra of uop that brings each."""
 
 

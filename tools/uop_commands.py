@@ -20,7 +20,7 @@ from ..runtime.nvrtc import CompileError, NvrtcNotFoundError
 from ..runtime.profile import profile_launch
 from ..runtime.simulator import SimulationError
 from ..runtime.tensors import to_interpreted
-from .artifacts import write_artifact
+from .artifacts import weights_of, write_artifact
 from .choose_device import Chosen, choose_device
 from .compilation import CUDA, FILE_NAMES, C, CompilerCrash, compile_stages, stage_text
 from .console import console
@@ -55,6 +55,8 @@ def execute(options: argparse.Namespace) -> int:
         try:
             for file in options.load:
                 register_plugin(load_plugin(file), {}, {})
+            if options.command == "compile" and options.is_model:
+                return _compile_model(options)
             captured = capture_expression(options.code) if options.code is not None else capture_file(options.source)
             return COMMANDS[options.command](captured, options)
         except BrokenPipeError:
@@ -88,11 +90,22 @@ def _compile_options(options: argparse.Namespace) -> CompileOptions:
     )
 
 
+BUILDERS = {CUDA: "sim", C: "cpu"}
+"""Target → the device that programs are compiled for: one that takes no GPU."""
+
+
+def _compile_model(options: argparse.Namespace) -> int:
+    """Compile the programs of a language model."""
+    from .model_command import compile_model
+
+    options.device = BUILDERS[options.target]
+    return compile_model(options, _compile_options(options), options.device)
+
+
 def compile_command(captured: Captured, options: argparse.Namespace) -> int:
     """Print a stage, or write all of them to files, and what `uop exec` runs."""
     target = options.target
-    # It compiles as for the device that takes no GPU.
-    options.device = {CUDA: "sim", C: "cpu"}[target]
+    options.device = BUILDERS[target]
     wanted = options.ir or (None if options.directory else target)
     directory = Path(options.directory) if options.directory else None
     texts: dict[str, str] = {}
@@ -112,7 +125,8 @@ def compile_command(captured: Captured, options: argparse.Namespace) -> int:
             ahead = DEVICES[options.device].ahead
             assert ahead is not None
             artifact = ahead.build(captured.imported())
-            written += write_artifact(directory, captured, artifact, parameters=options.weights)
+            weights = weights_of(captured, parameters=options.weights)
+            written += write_artifact(directory, captured, artifact, weights)
         except (NvrtcNotFoundError, CompilerNotFoundError) as error:
             print(
                 f"uop: note: {directory} has the stages only, which `uop exec` does not run: {error}", file=sys.stderr

@@ -31,7 +31,7 @@ from uop.runtime.artifact.signature import LEAF, fill, leaves_of, structure_of
 from uop.runtime.native.compiler import CompilerNotFoundError
 from uop.runtime.program import Program
 from uop.runtime.simulator import SimulationError
-from uop.tools.artifacts import write_artifact
+from uop.tools.artifacts import weights_of, write_artifact
 from uop.tools.compilation import compile_stages
 from uop.tools.pipelines import CompileOptions
 from uop.tools.uop import main
@@ -83,7 +83,8 @@ def make(path: Path, function: Callable[..., Any], *given: torch.Tensor, paramet
     captured = capture_function(function, lambda: given, "test")
     for _ in compile_stages(captured.imported(), CompileOptions()):
         pass
-    write_artifact(path, captured, Program(captured.imported().module).artifact(), parameters=parameters)
+    weights = weights_of(captured, parameters=parameters)
+    write_artifact(path, captured, Program(captured.imported().module).artifact(), weights)
     return load(path, device="sim")
 
 

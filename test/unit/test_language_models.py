@@ -85,7 +85,7 @@ def test_prefill_and_decode_give_the_logits_of_transformers(name: str, tmp_path:
     torch.testing.assert_close(torch.cat(logits), expected[PROMPT - 1 :], rtol=2e-4, atol=2e-4)
 
 
-@pytest.mark.parametrize("name", ["llama3", "qwen2", "gemma2", "gpt2"])
+@pytest.mark.parametrize("name", ["llama3", "gpt2"])
 def test_exported_programs_give_the_same(name: str, tmp_path: Path) -> None:
     """Both programs, exported from a module without weights, with weights put in: prefill, then decode on its cache."""
     model = load_language_model(write_configuration(tmp_path, name), max_length=MAX_LENGTH)
