@@ -218,14 +218,28 @@ def exp_of_at_most_zero(b: ALUBuilder, value: SSAValue) -> SSAValue:
     return b.alu("exp2", b.alu("mul", value, b.constant_like(LOG2_E, value)))
 
 
+def base_of_exponents(b: ALUBuilder, maximum: SSAValue) -> SSAValue:
+    """What is subtracted from values that are at most `maximum`. Where that is −∞, so are they, but −∞ + ∞ is NaN:
+    exp(−∞ − 0) is 0."""
+    is_nothing = b.alu("eq", maximum, b.constant_like(float("-inf"), maximum))
+    return b.alu("where", is_nothing, b.constant_like(0.0, maximum), maximum)
+
+
+def exp_of_difference(b: ALUBuilder, value: SSAValue, scale: float, base: SSAValue) -> SSAValue:
+    """exp(scale · value − base), where that is at most 1, of f32 by one multiply-add and one power of 2.
+
+    Wrong by |base| · 2⁻²⁴ relative to itself, which is as much as a rounded `scale · value` is off.
+    """
+    power = scale * LOG2_E
+    minus = b.alu("mul", base, b.constant_like(-LOG2_E, base))
+    return b.alu("exp2", b.alu("fma", value, b.constant_like(power, value), b.expand_like(minus, value)))
+
+
 def _rescaled(b: ALUBuilder, element: Sequence[SSAValue], maximum: SSAValue) -> list[SSAValue]:
     """Sums of terms times exp(value − own maximum) as those times exp(value − maximum): the exponent of the one factor
     is never above 0. A sum may have more elements than the maximum, along axes that the values do not depend on."""
     own, *totals = element
-    # Where the maximum is −∞, so is each own one, but −∞ + ∞ is NaN: exp(−∞ − 0) is 0.
-    is_nothing = b.alu("eq", maximum, b.constant_like(float("-inf"), maximum))
-    base = b.alu("where", is_nothing, b.constant_like(0.0, maximum), maximum)
-    factor = exp_of_at_most_zero(b, b.alu("sub", own, base))
+    factor = exp_of_at_most_zero(b, b.alu("sub", own, base_of_exponents(b, maximum)))
     return [b.alu("mul", total, b.expand_like(factor, total)) for total in totals]
 
 

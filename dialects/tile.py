@@ -4,6 +4,7 @@ memory."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Self
 
 from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, StringAttr, UnitAttr, VectorType, i1
@@ -770,6 +771,12 @@ class MmaOp(MatrixOp):
             c = c[:rank]
         c += (1,) * (rank - len(c))
         return c, a or (1,) * rank, b or (1,) * rank
+
+    @property
+    def instructions(self) -> int:
+        """How many instructions a warp executes."""
+        _, a, b = self.leads
+        return prod(max(n, m) for n, m in zip(a, b, strict=True))
 
     @property
     def steps(self) -> list[int]:

@@ -93,17 +93,21 @@ def mma(atom: str, element: str) -> tuple[str, str]:
     a_count, b_count = 4, 2
     a_type, b_type = ("uint4", "uint2") if element != "f32" else ("float4", "float2")
     convert = "{}" if element != "f32" else "__float_as_uint({})"
-    c = ", ".join(f"%{i}" for i in range(4))
+    d = ", ".join(f"%{i}" for i in range(4))
     a = ", ".join(f"%{4 + i}" for i in range(a_count))
     b = ", ".join(f"%{4 + a_count + i}" for i in range(b_count))
+    c = ", ".join(f"%{4 + a_count + b_count + i}" for i in range(4))
     inputs = ", ".join(
         [f'"r"({convert.format(f"a.{m}")})' for m in "xyzw"[:a_count]]
         + [f'"r"({convert.format(f"b.{m}")})' for m in "xy"[:b_count]]
+        # Apart from the results, so that accumulators that begin as zeros are one register.
+        + [f'"f"(c.{m})' for m in "xyzw"]
     )
     return name, (
         f"__device__ __forceinline__ float4 {name}(float4 c, {a_type} a, {b_type} b) {{\n"
-        f'  asm("mma.sync.aligned.{atom}.row.col.f32.{operand}.{operand}.f32 {{{c}}}, {{{a}}}, {{{b}}}, {{{c}}};"\n'
-        f'      : "+f"(c.x), "+f"(c.y), "+f"(c.z), "+f"(c.w)\n'
+        "  float4 d;\n"
+        f'  asm("mma.sync.aligned.{atom}.row.col.f32.{operand}.{operand}.f32 {{{d}}}, {{{a}}}, {{{b}}}, {{{c}}};"\n'
+        f'      : "=f"(d.x), "=f"(d.y), "=f"(d.z), "=f"(d.w)\n'
         f"      : {inputs});\n"
-        "  return c;\n}"
+        "  return d;\n}"
     )

@@ -11,15 +11,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from xdsl.dialects.builtin import f32
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects.axes import AxisAttr, AxisKind
 from ...dialects.loop import ForOp, ReduceOp, YieldOp
-from ...dialects.monoids import MONOIDS, Monoid, MonoidAttr
+from ...dialects.monoids import MONOIDS, Monoid, MonoidAttr, base_of_exponents, exp_of_difference
 from ...dialects.schedule import Schedule
-from ...dialects.tile import AxisOp, ReduceAcrossOp, TakeAcrossOp
+from ...dialects.tile import AxisOp, ReduceAcrossOp, TakeAcrossOp, broadcast_shape
 from ...dialects.types import element_of, index, shape_of, with_shape
-from ..tile.tile_builder import TileBuilder, joined_shape
+from ...dialects.uop import MulOp, WhereOp, constant_value
+from ..tile.tile_builder import TileBuilder
 from .matrix_products import multiplied
 
 WEIGHT, VECTOR = 1, 2
@@ -95,8 +97,8 @@ class ChainedReduction:
     def lanes(self) -> list[SSAValue]:
         return [factor.result for factor in self.over if factor.dimension is None]
 
-    def build(self, outer: TileBuilder) -> list[SSAValue]:
-        """The loop over the keys; what it gives, of the monoid's values.
+    def build(self, outer: TileBuilder) -> None:
+        """The loop over the keys.
 
         The maximum is that of all lanes of a row in each step, since the sums of vectors are; the sum of weights is put
         together in the end.
@@ -107,9 +109,11 @@ class ChainedReduction:
         first, rest = MONOIDS[stages.first], MONOIDS[stages.rest]
         loops = conversion.open_axis(outer, (self.op,))
         b = loops[-1].builder if loops else outer
-        conversion.convert(b, _needed(self.op, self.op.yielded[:VECTOR]))
-        scores, weights = self._elements(b)
-        ones = b.constant_like(1.0, scores)
+        score = _Score.of(self.op)
+        weight = self.op.yielded[WEIGHT]
+        conversion.convert(b, _needed(self.op, [score.product, *score.conditions, weight]))
+        scores = self._scores(b, score)
+        weights = b.fit(conversion.values[weight], shape_of(scores.type))
 
         rows = [1 if d in self.dimensions else n for d, n in enumerate(shape_of(scores.type))]
         vectors = conversion.register_shape(conversion.register_dimensions((self.row, self.column)))
@@ -122,31 +126,45 @@ class ChainedReduction:
             numbers = monoid.identity([element_of(type) for type in types])
             state = [b.expand(b.const(n, element_of(t)), t) for n, t in zip(numbers, types, strict=True)]
         total = self._across(b, first, self._in_registers(b, first, scores))
+        if score.scale is not None:
+            total = b.alu("mul", total, b.constant_like(score.scale, total))
         (total,) = first.combine(b, [state[0]], [total])
-        weights, factors = stages.adapt(b, [scores, weights, ones], total)
-        before = stages.adapt(b, state, total)
-        (weight,) = rest.combine(b, before[:1], [self._in_registers(b, rest, weights)])
-        values = [total, weight, self._product(b, loops, factors, before[1])]
+        if score.scale is None:
+            weights, factors = stages.adapt(b, [scores, weights, b.constant_like(1.0, scores)], total)
+            before = stages.adapt(b, state, total)
+        else:
+            base = base_of_exponents(b, total)
+            factors = exp_of_difference(b, scores, score.scale, base)
+            weights = b.alu("mul", weights, factors)
+            rescaling = exp_of_difference(b, state[0], 1.0, base)
+            before = [b.alu("mul", value, b.expand_like(rescaling, value)) for value in state[WEIGHT:]]
+        (sum_of_weights,) = rest.combine(b, before[:1], [self._in_registers(b, rest, weights)])
+        values = [total, sum_of_weights, self._product(b, loops, factors, before[1])]
         for depth in reversed(range(len(loops))):
             around, inits = (loops[depth - 1].builder, loops[depth - 1].carried) if depth else (outer, ())
             values = list(loops[depth].finish(around, [self.op.monoid], inits, values).results)
         values[WEIGHT] = self._across(outer, rest, values[WEIGHT])
-        return values
+        of_rows = conversion.axes_of([score.product, *score.conditions, weight]) - {self.axis}
+        of_vectors = of_rows | conversion.axes_of(self.op.yielded[VECTOR:]) - {self.axis}
+        for result, value, axes in zip(self.op.results, values, (of_rows, of_rows, of_vectors), strict=True):
+            conversion.values[result], conversion.varies[result] = value, axes
+            value.name_hint = value.name_hint or result.name_hint
 
-    def _elements(self, b: TileBuilder) -> tuple[SSAValue, SSAValue]:
-        """Scores and weights of a step; the score is the identity behind the end of the axis."""
+    def _scores(self, b: TileBuilder, score: _Score) -> SSAValue:
+        """The scores of a step before they are scaled: −∞ where the mask does not allow any, and behind the end."""
         conversion = self.conversion
-        scores, weights = (conversion.values[value] for value in self.op.yielded[:VECTOR])
-        inside = conversion.valid.get(self.axis)
-        held = conversion.register_dimensions((self.row,)) + self.dimensions
-        shape = tuple(
-            max(n, m) for n, m in zip(conversion.register_shape(held), joined_shape([scores, weights]), strict=True)
-        )
-        scores, weights = b.fit(scores, shape), b.fit(weights, shape)
-        if inside is not None:
-            (identity, *_) = self.op.monoid.monoid.identity([element_of(value.type) for value in self.op.yielded])
-            scores = b.alu("where", b.fit(inside, shape), scores, b.constant_like(identity, scores))
-        return scores, weights
+        value = conversion.values[score.product]
+        held = conversion.register_shape(conversion.register_dimensions((self.row,)) + self.dimensions)
+        conditions = [conversion.values[condition] for condition in score.conditions]
+        if (inside := conversion.valid.get(self.axis)) is not None:
+            conditions.append(inside)
+        shape = broadcast_shape([held, *(shape_of(x.type) for x in (value, *conditions))])
+        assert shape is not None
+        value = b.fit(value, shape)
+        allowed = b.conjunction(conditions)
+        if allowed is None:
+            return value
+        return b.alu("where", b.fit(allowed, shape), value, b.constant_like(float("-inf"), value))
 
     def _in_registers(self, b: TileBuilder, monoid: Monoid, value: SSAValue) -> SSAValue:
         return b.reduce_axis(monoid.name, [value], self.dimensions)[0]
@@ -220,6 +238,45 @@ class ChainedReduction:
             conversion.valid[self.axis] = builder.alu(
                 "lt", position, builder.const(conversion.extents[self.axis], index)
             )
+
+
+@dataclass(frozen=True)
+class _Score:
+    """What the score of an element is made of: `scale · product` where all conditions hold, else −∞.
+
+    scale: positive; None where the score is made of the product in another way, and `product` is all of it. Products of
+    16-bit floats are not so great that their multiples overflow.
+    """
+
+    product: SSAValue
+    scale: float | None
+    conditions: tuple[SSAValue, ...]
+
+    @staticmethod
+    def of(op: ReduceOp) -> _Score:
+        value, scale, conditions = op.yielded[0], 1.0, list[SSAValue]()
+        while True:
+            owner = value.owner
+            if isinstance(owner, WhereOp) and constant_value(owner.operands[2]) == float("-inf"):
+                conditions.append(owner.operands[0])
+                value = owner.operands[1]
+            elif isinstance(owner, MulOp) and (factor := _positive(owner)) is not None:
+                scale *= factor[0]
+                value = factor[1]
+            else:
+                break
+        if isinstance(owner, ReduceOp) and value.type == f32:
+            return _Score(value, scale, tuple(conditions))
+        return _Score(op.yielded[0], None, ())
+
+
+def _positive(op: MulOp) -> tuple[float, SSAValue] | None:
+    """The positive factor, and what it multiplies, if one of the operands is such a constant."""
+    for factor, other in (op.operands, reversed(op.operands)):
+        number = constant_value(factor)
+        if isinstance(number, float) and 0 < number < float("inf"):
+            return number, other
+    return None
 
 
 def _needed(op: ReduceOp, values: Sequence[SSAValue]) -> list[Operation]:

@@ -412,7 +412,8 @@ class _Conversion:
     def reduce(self, outer: TileBuilder, siblings: Sequence[ReduceOp]) -> None:
         """Carry out reductions that walk the same axes, in one nest of loops."""
         if len(self.matrices) == 2 and siblings[0].axis.axis.data == self.matrices[0].column:
-            self.reduce_chained(outer, siblings[0])
+            second = self.matrices[1]
+            ChainedReduction.of(self, siblings[0], second.row, second.column).build(outer)
             return
         nests = [perfect_nest(op) for op in siblings]
         axes = [reduction.axis.axis.data for reduction in nests[0]]
@@ -437,16 +438,6 @@ class _Conversion:
             if threads:
                 own = self.across(outer, op.monoid.monoid, own, threads)
             self.define(op, own, self.axes_of(nest[-1].yielded) - set(axes))
-
-    def reduce_chained(self, outer: TileBuilder, op: ReduceOp) -> None:
-        """Carry out the reduction of which a product is the elements, and another the sum."""
-        second = self.matrices[1]
-        values = ChainedReduction.of(self, op, second.row, second.column).build(outer)
-        axes = self.axes_of(op.yielded[:-1]) - {op.axis.axis.data}
-        for result, value in zip(op.results, values, strict=True):
-            self.values[result], self.varies[result] = value, axes
-            value.name_hint = value.name_hint or result.name_hint
-        self.varies[op.results[-1]] = axes | self.axes_of(op.yielded) - {op.axis.axis.data}
 
     def across(
         self, builder: TileBuilder, monoid: Monoid, state: Sequence[SSAValue], threads: Sequence[SSAValue]

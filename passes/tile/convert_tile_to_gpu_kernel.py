@@ -17,7 +17,7 @@ from ...dialects.loop import ForOp, YieldOp
 from ...dialects.tile import AxisOp, LeaveUnlessOp, MmaOp, ReadOp, ReduceAcrossOp, ScanAcrossOp, StageOp, WriteOp
 from ...dialects.traversal import ops_inside
 from ...dialects.types import shape_of
-from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, ExpandOp, KernelOp, ReduceAxisOp
+from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, ExpandOp, KernelOp, ReduceAxisOp, WhereOp
 from ...rewriting.dead import erase_unused
 from ...rewriting.diagnostics import PassError
 from ...rewriting.index_width import index_bits
@@ -25,6 +25,7 @@ from ...rewriting.locations import UNKNOWN
 from .launches import launches_of, output_count
 from .lower.accesses import lower_read, lower_write
 from .lower.barriers import BarrierPlan
+from .lower.choices import lower_choice
 from .lower.grid import Grid
 from .lower.indices import Indices
 from .lower.loops import lower_loop
@@ -174,7 +175,8 @@ def _lower_block(lowering: Lowering, scope: Scope, block: Block) -> None:
 def _lower_op(lowering: Lowering, scope: Scope, op: Operation, stages: StageGroup) -> None:
     match op:
         case AluOp() | CastOp() | BitcastOp():
-            lowering.values.keep(scope, op)
+            if not isinstance(op, WhereOp) or not lower_choice(lowering, scope, op):
+                lowering.values.keep(scope, op)
         case AxisOp() | ConstOp() | ExpandOp() | YieldOp():
             pass
         case ReadOp():

@@ -26,7 +26,7 @@ GPU_PASSES = ("convert-tile-to-gpu-kernel", "gpu-kernel-check", "gpu-kernel-stre
 class Attention:
     """softmax(q · kᵀ / √depth, where the mask allows) · v, of heads of which `group` share keys and values.
 
-    mask: `causal`, `boolean` (an argument of queries x keys), or none.
+    mask: `causal` (with a limit of the loop over keys), `boolean` (an argument of queries x keys), or none.
     """
 
     queries: int
@@ -56,19 +56,23 @@ class Attention:
         }[self.mask]
         x = "%where" if self.mask else "%scaled"
         masked = "%where = uop.where %ok, %scaled, %nothing : f32" if self.mask else ""
+        end = "%end = uop.add %i, %next : index" if self.mask == "causal" else ""
+        limit = " to %end" if self.mask == "causal" else ""
         head = "%h" if self.group == 1 else "%hk"
         shared = "" if self.group == 1 else f"%g = uop.const {self.group} : index\n%hk = uop.floordiv %h, %g : index"
         return f"""
 uop.kernel @attention(%out: {out}, %q: {q}, %key: {k}, %v: {v}{f", %allowed: {ok}" if self.mask == "boolean" else ""})
     {schedule}{{
   %one = uop.const 1.0 : f32
+  %next = uop.const 1 : index
   %scale = uop.const {self.depth**-0.5!r} : f32
   %nothing = uop.const 0xff800000 : f32
   loop.for %h (h = {self.heads} parallel) {{
     {shared}
     loop.for %i (i = {self.queries} parallel) {{
       loop.for %l (l = {self.depth} parallel) {{
-        %max, %sum, %acc = loop.reduce %k (k = {self.keys}) online_attention : f32, f32, f32 {{
+        {end}
+        %max, %sum, %acc = loop.reduce %k (k = {self.keys}){limit} online_attention : f32, f32, f32 {{
           %score = loop.reduce %k1 (k1 = {self.depth}) add : f32 {{
             %1 = uop.load %q[%h, %i, %k1] : {q}
             %2 = uop.cast %1 : {self.element} -> f32
