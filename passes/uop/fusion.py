@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Block, Operation, SSAValue
@@ -22,6 +22,7 @@ from ...dialects.uop import (
 from ...rewriting.diagnostics import emit_remark
 from .axis_classes import AxisPairs
 from .fusion_limits import Combination, Cone, Violation, byte_count, find_violation
+from .one_pass import MOST_REDUCTIONS, OnePassTrials
 from .post_dominators import PostDominators
 
 
@@ -40,9 +41,12 @@ class Fusion:
        anyway does not count.
 
     A reshape is a view: an op that only reshapes is never materialised, its input is.
+
+    one_pass: whether reductions may be fused that `uop-fuse-reductions` makes one pass of (one_pass.py). The kernel of
+      the first of them then ends at the last, even though one that ended in between would break a criterion.
     """
 
-    def __init__(self, block: Block):
+    def __init__(self, block: Block, *, one_pass: bool = True):
         returned = block.last_op
         assert isinstance(returned, ReturnOp)
         self.outputs = list(returned.operands)
@@ -57,6 +61,7 @@ class Fusion:
         self._legal: set[Operation] = set()
         self._refused: dict[Operation, str] = {}
         self._pairs = AxisPairs()
+        self._trials = OnePassTrials(self.ops if one_pass else ())
         for value in self.outputs:
             if isinstance(source := source_of_view(value).owner, Operation):
                 self.materialised.add(source)
@@ -94,7 +99,8 @@ class Fusion:
     def _is_legal(self, root: Operation) -> bool:
         # Cuts only take ops away: what is legal stays so.
         if root not in self._legal:
-            violation = find_violation(self.cone(root), self._pairs)
+            cone = self.cone(root)
+            violation = find_violation(cone, self._pairs, self._trials.reductions(cone))
             if violation is not None:
                 self._refused[root] = str(violation)
                 return False
@@ -119,7 +125,7 @@ class Fusion:
                 if not repeated:
                     ends.append(later)
         # What breaks a criterion at one end breaks it at all later ones: widen, then halve.
-        best, refused, step = 0, len(ends), 1
+        best, refused, step = self._end_of_pass(op, ends), len(ends), 1
         while best + 1 < refused:
             probe = min(best + step, refused - 1)
             if self._is_legal(ends[probe]):
@@ -128,6 +134,22 @@ class Fusion:
                 refused, step = probe, max(step // 2, 1)
         reason = self._refused[ends[refused]] if refused < len(ends) else None
         return self._with_layout(ends[best]), reason
+
+    def _end_of_pass(self, op: Operation, ends: Sequence[Operation]) -> int:
+        """The place of the first end at which the reductions of the kernel become one pass; 0 if none is legal."""
+        if op not in self._trials.scores:
+            return 0
+        for place, end in enumerate(ends):
+            cone = self.cone(end)
+            count = sum(isinstance(inner, Combination) for inner in cone.ops)
+            if count > MOST_REDUCTIONS:
+                break
+            if self._trials.becomes_one_pass(cone):
+                if self._is_legal(end):
+                    return place
+                emit_remark(op, f"does not become one pass with what follows: {self._refused[end]}")
+                break
+        return 0
 
     def _with_layout(self, end: Operation) -> Operation:
         """The last of the permutes and reshapes behind the end of a kernel that are its only use."""
@@ -178,7 +200,10 @@ class Fusion:
             self._kernels_of.setdefault(op, set()).add(root)
 
     def _find_cut(self, cone: Cone) -> Violation | None:
-        return (None if cone.ops[-1] in self._legal else find_violation(cone, self._pairs)) or self._find_repeated(cone)
+        violation = None
+        if cone.ops[-1] not in self._legal:
+            violation = find_violation(cone, self._pairs, self._trials.reductions(cone))
+        return violation or self._find_repeated(cone)
 
     def _end_of_cut(self, op: Operation, cone: Cone) -> Operation:
         """Where the new kernel that computes `op` ends, inside of the one that is cut."""

@@ -20,6 +20,11 @@ Contractions
     product. The only other reductions of its kernel are contractions that share an operand with it (gate and up) and
     need nothing of it, `PRODUCTS` in all, and their results are indexed by whole ranges, so that they can be tiled.
     What is computed for one of its operands is computed again for each tile of the other: at most a few cheap ops.
+One pass
+    Attention, a softmax between two products, is no second space: its reductions become one walk over the keys
+    (one_pass.py), in which scores are computed once for all channels of the values, whose sums a block holds:
+    `VALUE_CHANNELS` at most. The scores do not depend on these channels, and are not computed again for them. What else
+    is computed for an operand of the two products is.
 Gather
     What is gathered from lies in memory.
 Places
@@ -50,6 +55,9 @@ PLACES = 16
 
 PRODUCTS = 8
 """Contractions in one kernel: more leave each a tile too narrow for matrix instructions."""
+
+VALUE_CHANNELS = 256
+"""Sums that a block holds for each query: more would be computed in parts, each with all scores of its own."""
 
 OPERAND_COST = 6
 """What an operand of a contraction may cost: its loads and its ops, a dear one counted as `DEAR_COST`."""
@@ -111,8 +119,13 @@ def byte_count(value: SSAValue) -> int:
     return element_count(shape_of(value.type)) * byte_width(element_of(value.type))
 
 
-def find_violation(cone: Cone, pairs: AxisPairs | None = None) -> Violation | None:
-    """The first criterion that the kernel breaks, None if it keeps them all. pairs: see `Accesses`."""
+def find_violation(
+    cone: Cone, pairs: AxisPairs | None = None, one_pass: frozenset[Operation] = frozenset()
+) -> Violation | None:
+    """The first criterion that the kernel breaks, None if it keeps them all.
+
+    pairs: see `Accesses`. one_pass: the kernel's reductions, where they become one pass over an axis.
+    """
     for op in cone.ops:
         if isinstance(op, GatherOp) and (producer := _producer(op.input, cone)) is not None:
             return Violation(producer, "would be read at places that data chooses")
@@ -130,6 +143,8 @@ def find_violation(cone: Cone, pairs: AxisPairs | None = None) -> Violation | No
     ]
     if not reductions:
         return None
+    if one_pass:
+        return _find_wide_pass(cone, plan, reductions)
     return (
         _find_recomputation(plan, reductions)
         or _find_second_space(cone, reductions)
@@ -209,13 +224,32 @@ def _find_untiled_contraction(cone: Cone, plan: Accesses, reductions: Sequence[_
         for other in contractions[:number]:
             if not _is_beside(cone, plan, other, contraction):
                 return Violation(other.op, "shares a kernel with another contraction, but no operand")
-        indices = [index for index in contraction.access.indices if index != ZERO]
-        ranges = {plan.algebra.as_range(index) for index in indices}
-        if None in ranges or len(ranges) != len(indices):
-            return Violation(contraction.op, "is a contraction whose result is not indexed by whole ranges")
-        if (violation := _find_dear_operand(cone, plan, contraction)) is not None:
+        violation = _find_uneven_result(plan, contraction) or _find_dear_operand(cone, plan, contraction)
+        if violation is not None:
             return violation
     return None
+
+
+def _find_uneven_result(plan: Accesses, contraction: _Reduction) -> Violation | None:
+    indices = [index for index in contraction.access.indices if index != ZERO]
+    ranges = {plan.algebra.as_range(index) for index in indices}
+    if None in ranges or len(ranges) != len(indices):
+        return Violation(contraction.op, "is a contraction whose result is not indexed by whole ranges")
+    return None
+
+
+def _find_wide_pass(cone: Cone, plan: Accesses, reductions: Sequence[_Reduction]) -> Violation | None:
+    """The first criterion that a kernel breaks whose reductions become one pass."""
+    scores = reductions[0]
+    values = max(reductions[1:], key=lambda reduction: len(reduction.dependent))
+    channels = _size(plan, values.dependent - scores.dependent)
+    if channels > VALUE_CHANNELS:
+        reason = f"would be one pass with that of its softmax, but {channels} channels are more than {VALUE_CHANNELS}"
+        return Violation(scores.op, reason)
+    violation = _find_recomputation(plan, [reduction for reduction in reductions if reduction.op is values.op])
+    for product in (scores, values):
+        violation = violation or _find_uneven_result(plan, product) or _find_dear_operand(cone, plan, product)
+    return violation
 
 
 def _is_beside(cone: Cone, plan: Accesses, one: _Reduction, other: _Reduction) -> bool:
@@ -296,6 +330,8 @@ def _cost(cone: Cone, plan: Accesses, value: SSAValue, access: Access) -> int:
         if value in cone.leaves:
             cost += 1
             continue
+        if isinstance(op, Combination):
+            return 0  # of one pass, which forms it once
         assert isinstance(op, Operation)
         if isinstance(op, AluOp):
             cost += DEAR_COST if op.row().name in DEAR_OPS else 1

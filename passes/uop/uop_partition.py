@@ -49,9 +49,13 @@ class UOpPartitionPass(ModulePass):
     the order of the function's arguments, then of the launches. Dead ops are dropped. Leaves alone: functions
     that hold nothing but launches, reshapes and a return. Refused: `uop.scatter`, ops of other dialects,
     functions that return scalars.
+
+    one_pass: whether a softmax between two products is one kernel, for uop-fuse-reductions to make one pass of.
     """
 
     name = "uop-partition"
+
+    one_pass: bool = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         names = (inner.properties.get("sym_name") for inner in op.ops)
@@ -59,7 +63,7 @@ class UOpPartitionPass(ModulePass):
         for function in op.ops:
             if isinstance(function, FuncOp) and function.body.blocks and not _is_program(function):
                 _check(function)
-                _Partition(function, symbols).run()
+                _Partition(function, symbols).run(Fusion(function.body.block, one_pass=self.one_pass))
 
 
 def _is_program(function: FuncOp) -> bool:
@@ -107,10 +111,10 @@ class _Partition:
         self.buffers[old] = new
         self.views[View(old, shape_of(new.type))] = new
 
-    def run(self) -> None:
+    def run(self, fusion: Fusion) -> None:
         """Put the program in place, the kernels in front of it."""
         kernels: list[KernelOp] = []
-        for cone in Fusion(self.old).kernels():
+        for cone in fusion.kernels():
             kernels.append(self.launch(cone, f"{self.function.sym_name.data}_{len(kernels)}"))
         returned = self.old.last_op
         assert isinstance(returned, ReturnOp)

@@ -63,7 +63,12 @@ class UOpRangeifyPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for kernel in op.ops:
             if isinstance(kernel, KernelOp) and kernel.is_tensor_form:
-                _Rangeify(kernel).run()
+                rangeify(kernel)
+
+
+def rangeify(kernel: KernelOp) -> None:
+    """Give a kernel in tensor form its range form."""
+    _Rangeify(kernel).run()
 
 
 class _Rangeify:

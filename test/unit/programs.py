@@ -68,9 +68,9 @@ PROGRAMS: dict[str, tuple[str, int]] = {
         for name, half in (("f32", ""), ("f16", ".half()"))
     },
     "linear, gelu, linear": ("nn.Sequential(nn.Linear(33, 70), nn.GELU(), nn.Linear(70, 20))(torch.randn(19, 33))", 2),
-    "attention written out": (ATTENTION + "torch.softmax(q @ k.transpose(-1, -2) * 0.25, -1) @ v", 3),
-    "attention": (ATTENTION + "F.scaled_dot_product_attention(q, k, v)", 3),
-    "attention causal": (ATTENTION + "F.scaled_dot_product_attention(q, k, v, is_causal=True)", 3),
+    "attention written out": (ATTENTION + "torch.softmax(q @ k.transpose(-1, -2) * 0.25, -1) @ v", 1),
+    "attention": (ATTENTION + "F.scaled_dot_product_attention(q, k, v)", 1),
+    "attention causal": (ATTENTION + "F.scaled_dot_product_attention(q, k, v, is_causal=True)", 1),
     "pad and slice": ("p = F.pad(torch.randn(20, 301).exp(), (2, 1))\n(p[:, :-2] + p[:, 1:-1] + p[:, 2:]).sum(-1)", 1),
     "views": ("x = torch.randn(6, 4, 10)\nx.transpose(0, 2).reshape(10, 24).flip(1)[::3, 2:] * 2", 1),
     "cat": ("torch.cat((torch.randn(3, 5), torch.randn(2, 5)))", 1),

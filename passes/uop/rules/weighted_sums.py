@@ -62,7 +62,8 @@ def without_rounding(builder: RewriteBuilder, op: ReduceOp) -> Sequence[SSAValue
 
 def _is_rounded(op: ReduceOp, factor: SSAValue) -> bool:
     """Whether all that uses the sum casts it to floats as narrow as those that the factor was rounded to."""
-    width = byte_width(factor.owner.operands[0].type)  # pyright: ignore[reportAttributeAccessIssue]
+    assert isinstance(factor.owner, CastOp)
+    width = byte_width(factor.owner.input.type)
     users = [use.operation for use in op.results[0].uses]
     return all(
         isinstance(user, CastOp) and is_float(user.result.type) and byte_width(user.result.type) <= width

@@ -1,0 +1,121 @@
+"""Kernels of several reductions that become one pass over their longest axis: attention.
+
+A softmax between two products has four reductions: scores, their maximum, the sum of their exponentials, and that of
+the values. `uop-fuse-reductions` derives one walk over the keys from them, by rules. Whether it will is not guessed
+here from the form of the tensor ops: the kernel's range form is made on trial, and the rules are applied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from ...dialects.types import bit_width, element_of
+from ...dialects.uop import AluOp, CastOp, KernelOp, MovementOp, ReduceAxisOp, ReduceOp, YieldOp
+from ...rewriting.builder import Builder
+from .fusion_limits import Combination, Cone
+from .rules.exponentials import varies
+from .uop_fuse_reductions import fuse_reductions
+from .uop_rangeify import rangeify
+
+MOST_REDUCTIONS = 6
+"""Of a kernel that is tried: four, and those that attention may have beside them."""
+
+
+class OnePassTrials:
+    """Which kernels of a function become one pass.
+
+    Each set of reductions is tried once, and again where the kernel ends in a cast to a narrower type: what it rounds
+    need not be rounded before.
+    """
+
+    def __init__(self, ops: Iterable[Operation]):
+        """ops: those of the function, operands first."""
+        self.scores = _scores(ops)
+        """Sums of which a maximum is taken: where attention may begin."""
+        self._tried: dict[frozenset[Operation], bool] = {}
+
+    def reductions(self, cone: Cone) -> frozenset[Operation]:
+        """The reductions of the kernel if it becomes one pass over an axis, else none."""
+        reductions = frozenset(op for op in cone.ops if isinstance(op, Combination))
+        return reductions if self._tried.get(reductions) else frozenset()
+
+    def becomes_one_pass(self, cone: Cone) -> bool:
+        """Whether the kernel becomes one pass; tried if that is not known."""
+        reductions = frozenset(op for op in cone.ops if isinstance(op, Combination))
+        known = self._tried.get(reductions)
+        if known is None or (not known and _narrows(cone.ops[-1])):
+            known = self._tried[reductions] = _may_become(reductions) and _becomes(cone)
+        return known
+
+
+def _scores(ops: Iterable[Operation]) -> frozenset[Operation]:
+    """Sums each of which is the one reduction, or scan, that the elements of a maximum are computed from, by ALU ops,
+    casts and movement."""
+    sources: dict[Operation, frozenset[Operation]] = {}
+    found: set[Operation] = set()
+    for op in ops:
+        before = frozenset[Operation]().union(
+            *(sources.get(value.owner, ()) for value in op.operands if isinstance(value.owner, Operation))
+        )
+        if isinstance(op, Combination):
+            if isinstance(op, ReduceAxisOp) and op.monoid.data == "max" and len(before) == 1:
+                found |= {source for source in before if isinstance(source, ReduceAxisOp) and _adds(source)}
+            sources[op] = frozenset((op,))
+        elif len(before) < MOST_REDUCTIONS and isinstance(op, AluOp | CastOp | MovementOp):
+            sources[op] = before
+    return frozenset(found)
+
+
+def _narrows(op: Operation) -> bool:
+    return isinstance(op, CastOp) and bit_width(element_of(op.result.type)) < bit_width(element_of(op.input.type))
+
+
+def _adds(op: ReduceAxisOp) -> bool:
+    return op.monoid.data == "add"
+
+
+def _may_become(reductions: Collection[Operation]) -> bool:
+    """Whether there are a maximum, and sums for the scores, the exponentials and the values."""
+    monoids = [op.monoid.data for op in reductions if isinstance(op, ReduceAxisOp)]
+    return 4 <= len(reductions) == len(monoids) <= MOST_REDUCTIONS and "max" in monoids and monoids.count("add") >= 3
+
+
+def _becomes(cone: Cone) -> bool:
+    """Whether the rules leave one walk over the keys, in which one sum gives each score."""
+    kernel = _kernel(cone)
+    rangeify(kernel)
+    fuse_reductions(kernel)
+    reductions = [op for op in kernel.body.block.ops if isinstance(op, ReduceOp)]
+    if sorted(op.monoid.data for op in reductions) != ["add", "online_attention"]:
+        return False
+    scores, attention = sorted(reductions, key=lambda op: op.monoid.data)
+    return varies(scores.results[0], attention.over) and not any(
+        _is_needed(scores, weight) for weight in attention.inputs[1:]
+    )
+
+
+def _is_needed(op: Operation, value: SSAValue) -> bool:
+    """Whether a value is computed from the op."""
+    pending, seen = [value.owner], set[Operation | Block]()
+    while pending:
+        owner = pending.pop()
+        if owner is op:
+            return True
+        if isinstance(owner, Operation) and owner not in seen:
+            seen.add(owner)
+            pending += [operand.owner for operand in owner.operands]
+    return False
+
+
+def _kernel(cone: Cone) -> KernelOp:
+    """The kernel in tensor form, which reads its leaves as they are."""
+    block = Block(arg_types=[leaf.type for leaf in cone.leaves])
+    values: dict[SSAValue, SSAValue] = dict(zip(cone.leaves, block.args, strict=True))
+    builder = Builder(block)
+    for op in cone.ops:
+        copy = builder.pure_like(op, [values[operand] for operand in op.operands])
+        values.update(zip(op.results, copy.results, strict=True))
+    builder.insert(YieldOp.create(operands=[values[root] for root in cone.roots]))
+    return KernelOp.of("trial", [root.type for root in cone.roots], Region(block))
