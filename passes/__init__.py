@@ -30,6 +30,7 @@ PASSES: dict[str, tuple[str, str]] = {
     "uop-plan-buffers": ("uop", "UOpPlanBuffersPass"),
     "uop-rangeify": ("uop", "UOpRangeifyPass"),
     "uop-simplify": ("uop", "UOpSimplifyPass"),
+    "uop-split-attention": ("uop", "UOpSplitAttentionPass"),
     "uop-split-reduce": ("uop", "UOpSplitReducePass"),
     "uop-split-scan": ("uop", "UOpSplitScanPass"),
     "uop-store-in-place": ("uop", "UOpStoreInPlacePass"),

@@ -78,6 +78,7 @@ STAGES: tuple[Stage, ...] = (
             Step("uop-fuse-reductions"),
             Step("uop-approximate"),
             Step("uop-limit-ranges"),
+            Step("uop-split-attention"),
         ),
     ),
     _LOOP,

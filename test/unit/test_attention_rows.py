@@ -6,10 +6,14 @@ Each is simulated with the race check on, compared with float64, and compiles fo
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
-from test_tile_to_gpu_kernel import TILE_PASSES, Array, kernel_of, needs_nvrtc, parse, run, run_pass
+from test_tile_to_gpu_kernel import TILE_PASSES, Array, context, kernel_of, needs_nvrtc, parse, run, run_pass
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import Func
+from xdsl.parser import Parser
 
 from uop.dialects.gpu_kernel import ARCHITECTURES
 from uop.dialects.gpu_kernel import KernelOp as GPUKernelOp
@@ -20,6 +24,7 @@ from uop.passes.loop.attention_rows_rule import attention_rows_schedule
 from uop.passes.loop.attention_shape import attention_shape
 from uop.passes.loop.kernel_shape import shape_of_kernel
 from uop.runtime import nvrtc
+from uop.runtime.program import Program
 from uop.runtime.simulator import Counters
 from uop.targets.cuda import kernel_text
 
@@ -243,3 +248,39 @@ def test_decoding_reads_keys_and_values_once() -> None:
     assert counters.global_load_sectors <= (keys_and_values + 4 * 4 * queries) // 32
     loads = sum(c.requests for c in counters.by_instruction.values() if c.kind == "load.global")
     assert loads <= keys_and_values // (16 * 32) + 4 * 4
+
+
+# Few queries and many keys: parts of the keys, and what they give together.
+
+DECODING = (Path(__file__).parent / "inputs" / "decoding.mlir").read_text()
+
+
+def decoding(keys: int) -> ModuleOp:
+    """The program in which 3 heads of queries share keys, of which those before a position are seen."""
+    ctx = context()
+    ctx.load_dialect(Func)
+    module = Parser(ctx, DECODING.replace("301", str(keys))).parse_module()
+    for name in ("uop-split-attention", "convert-uop-to-loop", "choose-schedule", *TILE_PASSES):
+        run_pass(module, name)
+    run_pass(module, "convert-tile-to-gpu-kernel")
+    return module
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("keys", [512, 301])
+def test_parts_of_keys(keys: int) -> None:
+    program = Program(decoding(keys))
+    random = np.random.default_rng(0)
+    q = random.standard_normal((6, 16)).astype(np.float16)
+    k, v = (random.standard_normal((2, keys, 16)).astype(np.float16) for _ in range(2))
+    for position in (1, 128, keys):
+        result = program.run([q, k, v, np.array(position)])
+        assert [each.compiled.name for each in result.kernels] == ["decode_parts", "decode"]
+        scores = np.einsum("hgd,hjd->hgj", q.reshape(2, 3, 16).astype(np.float64), k)[..., :position]
+        weights = np.exp(scores - scores.max(-1, keepdims=True))
+        expected = np.einsum("hgj,hjc->hgc", weights / weights.sum(-1, keepdims=True), v[:, :position])
+        np.testing.assert_allclose(result.outputs[0].reshape(2, 3, 16), expected, atol=4e-3, rtol=0)
+    for each in result.kernels:
+        for arch in ARCHITECTURES:
+            resources = nvrtc.compile_cuda(each.compiled.text, arch).resources[each.compiled.name]
+            assert resources.spill_store_bytes == resources.spill_load_bytes == 0, (each.compiled.name, arch)
