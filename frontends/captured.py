@@ -14,7 +14,7 @@ from torch.export.graph_signature import InputKind
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 
 from .errors import CaptureError
-from .exporting import decompose, export_module, quiet_export
+from .exporting import DynamicShapes, decompose, export_module, quiet_export
 from .imported import Argument, ArgumentKind, Imported, ResultKind
 from .importer import import_decomposed
 from .reference import run_in_float64
@@ -24,11 +24,15 @@ from .user_errors import user_errors
 
 @dataclass(frozen=True)
 class Call:
-    """A module and what it is called with."""
+    """A module and what it is called with.
+
+    dynamic_shapes: which sizes of the arguments may differ from call to call, as `torch.export.export` takes it
+    """
 
     module: nn.Module
     args: tuple[Any, ...] = ()
     kwargs: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    dynamic_shapes: DynamicShapes | None = None
 
 
 class Captured:
@@ -45,6 +49,7 @@ class Captured:
         self.module = call.module
         self.args = call.args
         self.kwargs = call.kwargs
+        self.dynamic_shapes = call.dynamic_shapes
         self.source_name = source_name
         self._make = make
         self._made: Call | None = None
@@ -65,7 +70,7 @@ class Captured:
 
     def _export(self) -> torch.export.ExportedProgram:
         with user_errors("torch.export cannot take the program"):
-            return export_module(self.module, self.args, self.kwargs)
+            return export_module(self.module, self.args, self.kwargs, self.dynamic_shapes)
 
     def _keep_values(self) -> None:
         """Make the module and its inputs for real, once for all seeds.
@@ -92,7 +97,11 @@ class Captured:
         arguments = self.imported().arguments
         made = self.make_call(seed)
         leaves = tree_leaves((made.args, dict(made.kwargs)))
-        return [_value(argument, made.module, leaves) for argument in arguments]
+        values = [
+            None if argument.kind is ArgumentKind.SYMBOL else _value(argument, made.module, leaves)
+            for argument in arguments
+        ]
+        return self.imported().with_sizes(values)
 
     def reference(self, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
         """What PyTorch computes from `inputs`: one tensor for each result of the imported function.

@@ -53,7 +53,7 @@ def compile_model(options: argparse.Namespace, compile_options: CompileOptions, 
 
 
 def _title(model: LanguageModel, prefill: int | None) -> str:
-    tokens = "any number of" if prefill is None else str(prefill)
+    tokens = f"1 to {model.max_length}" if prefill is None else str(prefill)
     shape = f"{model.layers} layers in {dtype_name(model.dtype)}"
     return f"{model.source}: {shape}, prefill of {tokens} tokens, cache of {model.max_length} tokens"
 

@@ -167,7 +167,7 @@ def _add_language_model(compile_: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--layers", type=_count, metavar="N", help="only the first N layers (default: all)")
     group.add_argument(
-        "--prefill", type=_count, default=128, metavar="N", help="tokens of the prefill (default: %(default)s)"
+        "--prefill", type=_count, metavar="N", help="tokens of the prefill (default: any number, in one program)"
     )
     group.add_argument("--program", choices=("prefill", "decode"), help="only one of the two")
 

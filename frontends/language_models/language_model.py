@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+import torch.export
 from torch import nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from ..captured import Call, Captured
 from ..errors import CaptureError
-from ..exporting import quiet_export
+from ..exporting import DynamicShapes, quiet_export
 from ..user_errors import user_errors
 from .cache import KeysAndValues, PositionedCache
 from .configuration import cut_layers, make_configuration
@@ -22,6 +23,9 @@ from .tensors import fill_constant_buffers, replace_meta_tensors
 
 MAX_LENGTH = 4096
 """Tokens that the cache holds where the user says nothing."""
+
+_TRACED = 7
+"""Tokens that a program for any number of them is traced with: a number that is no other size, nor 1."""
 
 PREFIX = "model."
 """What stands before the names of the model's tensors, as a checkpoint has them, in those of `TextStep`'s."""
@@ -127,7 +131,8 @@ class LanguageModel:
     def prefill_program(self, length: int | None = None) -> Captured:
         """The step of several tokens. length: how many; None: from 1 to `max_length`, one program for all."""
         if length is None:
-            raise CaptureError("a prefill of any length is not supported yet: give a length")
+            sizes = {"input_ids": {1: torch.export.Dim("s", min=1, max=self.max_length)}, "position": None}
+            return self._program(min(_TRACED, self.max_length), sizes)
         if not 1 <= length <= self.max_length:
             raise CaptureError(f"a prefill of {length} tokens does not fit in a cache of {self.max_length}")
         return self._program(length)
@@ -136,12 +141,12 @@ class LanguageModel:
         """The step of one token."""
         return self._program(1)
 
-    def _program(self, length: int) -> Captured:
+    def _program(self, length: int, dynamic_shapes: DynamicShapes | None = None) -> Captured:
         with self._mode:
-            fake = Call(self.module, self._inputs(length))
+            fake = Call(self.module, self._inputs(length), {}, dynamic_shapes)
 
         def make() -> Call:
-            return Call(self.make_module(), self._inputs(length))
+            return Call(self.make_module(), self._inputs(length), {}, dynamic_shapes)
 
         return Captured(fake, make, self.source)
 

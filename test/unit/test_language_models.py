@@ -107,6 +107,27 @@ def test_exported_programs_give_the_same(name: str, tmp_path: Path) -> None:
         torch.testing.assert_close(results[-1][0], expected[position + tokens.shape[1] - 1], rtol=2e-4, atol=2e-4)
 
 
+def test_a_prefill_of_any_length_is_one_program(tmp_path: Path) -> None:
+    model = load_language_model(write_configuration(tmp_path, "qwen2"), max_length=MAX_LENGTH)
+    program = model.prefill_program()
+    (size,) = program.exported().range_constraints.values()
+    assert (size.lower, size.upper) == (1, MAX_LENGTH)
+    module = make_weights(model)
+    for length in (1, 5, MAX_LENGTH):
+        ids = torch.randint(0, 99, (1, length))
+        expected = reference_logits(module, ids)[-1]
+        state = {**dict(module.named_parameters()), **dict(module.named_buffers())}
+        logits = exported_logits(program.exported(), state, ids)
+        torch.testing.assert_close(logits[0], expected, rtol=2e-4, atol=2e-4)
+
+
+def exported_logits(exported: Any, state: Any, ids: torch.Tensor) -> torch.Tensor:
+    """What the graph of an exported program gives, with other weights than it holds."""
+    placed = {spec.arg.name: spec.target for spec in exported.graph_signature.input_specs if spec.target is not None}
+    inputs = [state[target].clone() for target in placed.values()]
+    return torch.fx.Interpreter(exported.graph_module).run(*inputs, ids, torch.tensor(0))[-1]
+
+
 def test_programs_take_no_memory_for_weights() -> None:
     model = load_language_model("qwen2.5-7b")
     assert sum(p.numel() for p in model.module.parameters()) == 7_615_616_512
