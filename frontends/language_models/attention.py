@@ -19,8 +19,17 @@ def register_attention() -> None:
     Its own `sdpa` copies keys and values to each head of the query where there is a mask, and decides by the number of
     new tokens how to call PyTorch, which would fix a number that is symbolic.
     """
+    masking = importlib.import_module("transformers.masking_utils")
+    make_mask = masking.sdpa_mask
+
+    def attention_mask(*args: Any, **kwargs: Any) -> torch.Tensor:
+        """The mask of `transformers`, bool[1, 1, s, length]. It is never left out: whether it may be depends on numbers
+        of tokens, which may be symbolic."""
+        kwargs["allow_is_causal_skip"] = kwargs["allow_is_bidirectional_skip"] = False
+        return make_mask(*args, **kwargs)
+
     importlib.import_module("transformers.modeling_utils").AttentionInterface.register(NAME, attention)
-    importlib.import_module("transformers.masking_utils").AttentionMaskInterface.register(NAME, attention_mask)
+    masking.AttentionMaskInterface.register(NAME, attention_mask)
 
 
 def attention(
@@ -67,10 +76,3 @@ def _capped_attention(
     if mask is not None:
         scores = scores.masked_fill(~mask, float("-inf")) if mask.dtype == torch.bool else scores + mask
     return F.softmax(scores, -1, dtype=torch.float32).to(query.dtype) @ value
-
-
-def attention_mask(*args: Any, **kwargs: Any) -> torch.Tensor:
-    """The mask of `transformers`, [1, 1, s, length], which is never left out: what is left out depends on numbers of
-    tokens that may be symbolic."""
-    kwargs["allow_is_causal_skip"] = kwargs["allow_is_bidirectional_skip"] = False
-    return importlib.import_module("transformers.masking_utils").sdpa_mask(*args, **kwargs)
