@@ -22,14 +22,15 @@ from ...dialects.uop import (
     ShrinkOp,
     WindowOp,
 )
+from .reshape_groups import reshape_groups
 
 
 class AxisPairs:
     """Which dimensions each op makes one logical axis of; kept per op, for the many kernels that a search looks at.
 
     Dimensions go together when an element of one is computed from the element of the other at the same index:
-    through ALU ops, casts, scans, `expand` (kept dimensions), `permute`, `reduce_axis` (kept dimensions), `reshape`
-    that only adds or drops axes of extent 1, and the axes that pad, shrink and flip leave as they are.
+    through ALU ops, casts, scans, `expand` (kept dimensions), `permute`, `reduce_axis` (kept dimensions), the axes that
+    `reshape` neither merges nor splits, and those that pad, shrink and flip leave as they are.
     Dimensions of extent 1 have no axis. A dimension is a number here: of its value, plus its place.
     """
 
@@ -67,12 +68,10 @@ class AxisPairs:
                 if shape_of(op.result.type)[d] != 1:
                     yield self.dimension(op.input, source), self.dimension(op.result, d)
         elif isinstance(op, ReshapeOp):
-            source, target = (
-                [(d, n) for d, n in enumerate(shape_of(value.type)) if n != 1] for value in (op.input, op.result)
-            )
-            if [n for _, n in source] == [n for _, n in target]:
-                for (d, _), (e, _) in zip(source, target, strict=True):
-                    yield self.dimension(op.input, d), self.dimension(op.result, e)
+            source, target = shape_of(op.input.type), shape_of(op.result.type)
+            for merged, split in reshape_groups(source, target) if 0 not in source else ():
+                if len(merged) == len(split) == 1:
+                    yield self.dimension(op.input, merged[0]), self.dimension(op.result, split[0])
         elif isinstance(op, ReduceAxisOp | ScanAxisOp):
             first = op.operands[0]
             for operand in op.operands[1:]:

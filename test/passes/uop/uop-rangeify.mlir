@@ -277,3 +277,21 @@ uop.kernel @put(%x: tensor<4xf32>, %i: tensor<2xi64>, %u: tensor<2xf32>) -> (ten
   %0 = uop.scatter %x, %i, %u axis 0 : (tensor<4xf32>, tensor<2xi64>, tensor<2xf32>) -> tensor<4xf32>
   uop.yield %0 : tensor<4xf32>
 }
+
+// -----
+
+// Batch and heads are merged behind a maximum: the axis that the reshape leaves as it is has one range still.
+// CHECK-LABEL: uop.kernel @merged_heads(
+// CHECK:         %[[I:.*]] = uop.range i = 6
+// CHECK-NEXT:    %[[J:.*]] = uop.range j = 8
+// CHECK-NOT:     uop.range
+// CHECK:         %[[X:.*]] = uop.load %x[%{{.*}}, %{{.*}}, %[[J]]]
+// CHECK-NEXT:    %[[MAX:.*]] = uop.reduce max %[[X]] over %[[J]]
+// CHECK-NEXT:    uop.sub %[[X]], %[[MAX]]
+uop.kernel @merged_heads(%x: tensor<2x3x8xf32>) -> (tensor<6x8xf32>) {
+  %0 = uop.reduce_axis max %x axes [2] : (tensor<2x3x8xf32>) -> tensor<2x3x1xf32>
+  %1 = uop.expand %0 : tensor<2x3x1xf32> -> tensor<2x3x8xf32>
+  %2 = uop.sub %x, %1 : tensor<2x3x8xf32>
+  %3 = uop.reshape %2 : tensor<2x3x8xf32> -> tensor<6x8xf32>
+  uop.yield %3 : tensor<6x8xf32>
+}
