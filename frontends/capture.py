@@ -7,6 +7,7 @@ import inspect
 import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
@@ -24,7 +25,7 @@ from .expression import Expression
 from .fake_tensors import fake_tensors
 from .recording import Recorder, make_values
 from .source_locations import COMMAND, shown_path
-from .torch_internals import random_state
+from .torch_internals import is_dimension, random_state
 from .user_errors import user_errors
 
 DEFAULT_FUNCTION = "make"
@@ -67,7 +68,8 @@ def capture_file(source: str) -> Captured:
     """Capture what a function in a file gives: `model.py:make`, or `model.py` when it is called `make`.
 
     The function takes no arguments and gives a module (or a function of tensors) and its inputs: a tensor, a tuple or
-    list of positional arguments, or a dict of keyword arguments. It is called under fake tensors, so nothing is
+    list of positional arguments, or a dict of keyword arguments; and behind them, where sizes may differ from call to
+    call, which, as `torch.export.export` takes its `dynamic_shapes`. It is called under fake tensors, so nothing is
     allocated; should it need real ones (it looks at data), it is called again without.
     Raises `CaptureError`, with the user's lines, when there is no such function or it fails.
     """
@@ -83,7 +85,7 @@ def capture_file(source: str) -> Captured:
         try:
             with fake_tensors() as mode:
                 fake = _as_call(make(), source_name)
-                fake = Call(fake.module, *_with_fake_tensors((fake.args, fake.kwargs), mode))
+                fake = replace(fake, **_with_fake_tensors({"args": fake.args, "kwargs": fake.kwargs}, mode))
         except CaptureError:
             raise
         except Exception:
@@ -163,19 +165,32 @@ class _Function(nn.Module):
 
 def _as_call(made: Any, source_name: str) -> Call:
     """What the user's function gave as a call. Raises `CaptureError` for what is none."""
+    kwargs: Any = {}
+    dynamic_shapes: Any = None
     match made:
-        case (module, inputs):
-            args, kwargs = cast("Any", ((), inputs) if isinstance(inputs, dict) else (inputs, {}))
+        case (module, args, kwargs, dynamic_shapes) if isinstance(kwargs, dict):
+            pass
+        case (module, args, shapes) if _names_dimensions(shapes):
+            dynamic_shapes = shapes
         case (module, args, kwargs) if isinstance(kwargs, dict):
-            kwargs = cast("Any", kwargs)
+            pass
+        case (module, args):
+            pass
         case _:
             raise CaptureError(
                 f"what {source_name} gives is of type {type(made).__name__}; a module and its inputs are needed: "
                 "`return model, (x, y)`"
             )
+    if isinstance(args, dict) and not kwargs:
+        args, kwargs = (), cast("Any", args)
     if not isinstance(module, nn.Module):
         if not callable(module):
             raise CaptureError(f"the module that {source_name} gives is of type {type(module).__name__}")
         module = _Function(module)
-    positional = tuple(cast("Sequence[Any]", args)) if isinstance(args, tuple | list) else (args,)
-    return Call(module, positional, cast("Mapping[str, Any]", kwargs))
+    positional: tuple[Any, ...] = tuple(cast("Any", args)) if isinstance(args, tuple | list) else (args,)
+    return Call(module, positional, cast("Mapping[str, Any]", kwargs), dynamic_shapes)
+
+
+def _names_dimensions(value: object) -> bool:
+    """Whether this is what `torch.export.export` takes for `dynamic_shapes`, and not keyword arguments."""
+    return any(is_dimension(leaf) for leaf in tree_leaves(value))

@@ -13,6 +13,8 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
+from ..dialects.function_sizes import FunctionSizes
+
 
 class ArgumentKind(Enum):
     """Where the value of an argument of the imported function comes from."""
@@ -101,12 +103,26 @@ class Imported(ImportedFunction):
     arguments:  one for each argument of the function, in order
     results:    the exported program's outputs in order: mutations, then the leaves of what the user gets
     input_spec: pytree of (args, kwargs); output_spec: pytree of the user's outputs
+    sizes: what of the function's sizes is known only when it is called
     """
 
     arguments: tuple[Argument, ...]
     results: tuple[Result, ...]
     input_spec: TreeSpec
     output_spec: TreeSpec
+    sizes: FunctionSizes
+
+    def with_sizes(self, values: Sequence[torch.Tensor | None]) -> list[torch.Tensor]:
+        """Values for the arguments, given all but those that are sizes, which the shapes of the others tell.
+
+        Raises `SizeError` for shapes that the program does not take.
+        """
+        shapes = {place: value.shape for place in self.sizes.arguments if (value := values[place]) is not None}
+        told = self.sizes.values(shapes, [argument.source for argument in self.arguments])
+        return [
+            torch.tensor(told[argument.source]) if value is None else value
+            for argument, value in zip(self.arguments, values, strict=True)
+        ]
 
     def user_outputs(self, values: Sequence[Any]) -> Any:
         """What the user's program gives, in its own structure, from the results of the function."""

@@ -9,9 +9,11 @@ from typing import Any
 import torch
 import torch.export
 from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind, TensorArgument
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
 from ..dialects.argument_attributes import set_mutated
+from ..dialects.function_sizes import FunctionSizes
 from .argument_names import readable_name, unique_identifiers
 from .element_types import SIZE, tensor_type
 from .errors import UnsupportedError, UnsupportedProgramError
@@ -86,7 +88,11 @@ class _Importer(GraphImporter):
         call = self.exported.call_spec
         assert call.in_spec is not None
         assert call.out_spec is not None
-        imported = Imported(self.finish(name, returned), arguments, results, call.in_spec, call.out_spec)
+        module = self.finish(name, returned)
+        function = module.body.block.first_op
+        assert isinstance(function, FuncOp)
+        sizes = FunctionSizes.of(function)
+        imported = Imported(module, arguments, results, call.in_spec, call.out_spec, sizes)
         places = {argument.source: place for place, argument in enumerate(arguments)}
         mutated = {
             places[each.target]: each.index for each in results if each.target in places and each.index is not None

@@ -96,6 +96,11 @@ def input_sizes(graph: fx.Graph) -> Iterator[object]:
             yield from value.shape if isinstance(value, torch.Tensor) else (value,)
 
 
+def is_dimension(value: object) -> bool:
+    """Whether it is a `torch.export.Dim`, or one of its hints, such as `Dim.AUTO`."""
+    return isinstance(value, torch.export.Dim | torch.export.dynamic_shapes._DimHint)
+
+
 def size_ranges(exported: torch.export.ExportedProgram) -> Mapping[Any, Any]:
     """Symbol of sympy → its least and its greatest value."""
     return dict(exported.range_constraints)

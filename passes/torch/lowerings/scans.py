@@ -10,7 +10,7 @@ from xdsl.ir import Attribute
 from ....dialects.types import is_bool, ui8
 from .lowering import Lowering
 from .registry import lowering
-from .tensor import Tensor, along
+from .tensor import Tensor, along, scanned
 
 _MONOIDS = {"cumsum": "add", "cumprod": "mul", "logcumsumexp": "logaddexp"}
 
@@ -40,5 +40,4 @@ def _scan(monoid: str, tensors: Sequence[Tensor], dim: int) -> list[Tensor]:
     if x.rank == 0:
         row = [tensor.reshape((1,)) for tensor in tensors]
         return [tensor.reshape(()) for tensor in _scan(monoid, row, 0)]
-    results = x.builder.scan_axis(monoid, [tensor.value for tensor in tensors], x.axis(dim))
-    return [Tensor(x.builder, value) for value in results]
+    return scanned(monoid, tensors, x.axis(dim))

@@ -44,7 +44,10 @@ class Tensor:
         """The value. Raises `Unsupported` where sizes are not known: who takes it knows nothing of them."""
         if self.dims is not None:
             sizes = ", ".join(f"dimension {axis} is {dim.size}" for axis, dim in enumerate(self.dims) if dim.is_cut)
-            raise Unsupported(f"it is not supported where sizes are known only when the program runs ({sizes})", ADVICE)
+            raise Unsupported(
+                f"it is not supported where sizes are known only when the program runs ({sizes})",
+                "export with static sizes",
+            )
         return self.bounded
 
     @property
@@ -417,10 +420,7 @@ class Tensor:
 
     def running(self, monoid: str, axis: int) -> Tensor:
         """Each element combined with all that stand before it along one axis."""
-        x = self.straight(self.axis(axis))
-        dims = None if x.dims is None else replaced(x.dims, self.axis(axis), Dim.of(self.shape[axis]))
-        (result,) = self.builder.scan_axis(monoid, [x.bounded], self.axis(axis))
-        return self._made(result, dims)
+        return scanned(monoid, [self], self.axis(axis))[0]
 
     def mean(self, axes: Sequence[int]) -> Tensor:
         """The sum divided by the number of elements; NaN where there are none."""
@@ -477,6 +477,16 @@ def reduced(monoid: str, tensors: Sequence[Tensor], axes: Sequence[int]) -> list
         tensors = [x.masked(axes, identity) for x, identity in zip(tensors, identities, strict=True)]
         dims = tuple([Dim.of(1) if axis in axes else dim for axis, dim in enumerate(dims)])
     results = builder.reduce_axis(monoid, [x.bounded for x in tensors], axes)
+    return [bounded_tensor(builder, value, dims) for value in results]
+
+
+def scanned(monoid: str, tensors: Sequence[Tensor], axis: int) -> list[Tensor]:
+    """The values of a monoid's elements, tensors of one shape, each combined with all that stand before it."""
+    builder, dims = tensors[0].builder, None
+    if any(x.dims is not None for x in tensors):
+        tensors, dims = aligned([x.straight(axis) for x in tensors])
+        dims = replaced(dims, axis, Dim.of(dims[axis].size))
+    results = builder.scan_axis(monoid, [x.bounded for x in tensors], axis)
     return [bounded_tensor(builder, value, dims) for value in results]
 
 
