@@ -24,7 +24,8 @@ func.func @model(%x: tensor<8xf32>, %a: tensor<8xf32>, %b: tensor<8xf32>) -> ten
 
 // -----
 
-// Which operand is which, types, constants, the order of results and the schedule are.
+// Which operand is which, types, constants and the number of operations are. What two kernels take may be in another order, though.
+// expected-remark@+1 {{@base stands for 2 kernels}}
 uop.kernel @base(%x: tensor<8xf32>, %w: tensor<8xf32>) -> (tensor<8xf32>) {
   %0 = uop.sub %x, %w : tensor<8xf32>
   uop.yield %0 : tensor<8xf32>
@@ -44,11 +45,40 @@ uop.kernel @types(%x: tensor<8xf16>, %w: tensor<8xf16>) -> (tensor<8xf16>) {
 uop.kernel @shorter(%x: tensor<8xf32>, %w: tensor<8xf32>) -> (tensor<8xf32>) {
   uop.yield %x : tensor<8xf32>
 }
+// expected-remark@+1 {{@later stands for 2 kernels}}
+uop.kernel @later(%x: tensor<8xf32>, %w: tensor<8xf32>) -> (tensor<8xf32>) {
+  %0 = uop.exp %w : tensor<8xf32>
+  %1 = uop.neg %x : tensor<8xf32>
+  %2 = uop.sub %1, %0 : tensor<8xf32>
+  uop.yield %2 : tensor<8xf32>
+}
+uop.kernel @earlier(%w: tensor<8xf32>, %x: tensor<8xf32>) -> (tensor<8xf32>) {
+  %0 = uop.neg %x : tensor<8xf32>
+  %1 = uop.exp %w : tensor<8xf32>
+  %2 = uop.sub %0, %1 : tensor<8xf32>
+  uop.yield %2 : tensor<8xf32>
+}
+uop.kernel @same(%x: tensor<8xf16>) -> (tensor<8xf16>) {
+  %0 = uop.sub %x, %x : tensor<8xf16>
+  uop.yield %0 : tensor<8xf16>
+}
+func.func @f(%a: tensor<8xf32>, %b: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %0 = uop.launch @base(%a, %b) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %1 = uop.launch @operands(%a, %b) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %2 = uop.launch @earlier(%a, %b) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  func.return %0, %2 : tensor<8xf32>, tensor<8xf32>
+}
 // CHECK: uop.kernel @base
-// CHECK: uop.kernel @operands
+// CHECK-NOT: @operands
 // CHECK: uop.kernel @operation
 // CHECK: uop.kernel @types
 // CHECK: uop.kernel @shorter
+// CHECK: uop.kernel @later
+// CHECK-NOT: @earlier
+// CHECK: uop.kernel @same
+// CHECK: uop.launch @base(%a, %b)
+// CHECK: uop.launch @base(%b, %a)
+// CHECK: uop.launch @later(%b, %a)
 
 // -----
 
