@@ -30,7 +30,11 @@ _KINDS = {
 def signature_of(imported: Imported) -> Signature:
     """How the program is called. What it gives in containers that JSON has no form for, such as named tuples, it gives
     as a tuple of tensors."""
-    inputs = tuple(Input(_KINDS[argument.kind], argument.source) for argument in imported.arguments)
+    inputs = tuple(
+        Input(_KINDS[argument.kind], argument.source)
+        for argument in imported.arguments
+        if argument.kind is not ArgumentKind.SYMBOL  # which the shapes of the others tell
+    )
     outputs = tuple(
         Output(result.index, result.constant, None if result.kind is ResultKind.USER_OUTPUT else result.target)
         for result in imported.results

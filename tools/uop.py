@@ -131,6 +131,8 @@ def make_parser() -> argparse.ArgumentParser:
     exec_.add_argument("--device", metavar="NAME", help="what it runs on (default: the fastest that is there)")
     exec_.add_argument("--save", metavar="FILE", help="write the results, .npz or .safetensors")
 
+    _add_generate(commands.add_parser("generate", help="text from a language model, in one decode step a token"))
+
     _add_cache(commands.add_parser("cache", help="what is compiled and kept on disk"))
 
     rules = commands.add_parser("rules", help="list the rewrite rules, or prove them")
@@ -207,6 +209,64 @@ def _schedule(text: str) -> str:
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
     return text
+
+
+def _number(text: str) -> float:
+    """A number that is not negative, from the command line."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 on")
+    return number
+
+
+def _token_ids(text: str) -> list[int]:
+    """Tokens as numbers, from the command line."""
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() for part in parts):
+        raise argparse.ArgumentTypeError(f"{text!r} are no tokens: give their numbers, such as 1,2,3")
+    return [int(part) for part in parts]
+
+
+def _add_generate(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `uop generate`."""
+    model = parser.add_mutually_exclusive_group(required=True)
+    model.add_argument(
+        "directory", nargs="?", metavar="DIR", help="a folder with config.json, safetensors and tokenizer.json"
+    )
+    model.add_argument("--config", metavar="NAME", help="a published model's configuration, with --random-weights")
+    prompt = parser.add_mutually_exclusive_group(required=True)
+    prompt.add_argument("--prompt", metavar="TEXT", help="what the text begins with")
+    prompt.add_argument("--prompt-ids", type=_token_ids, metavar="1,2,3", help="the same in numbers of tokens")
+    parser.add_argument(
+        "--tokens", type=_count, default=64, metavar="N", help="at most so many more (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--temperature",
+        type=_number,
+        default=0.0,
+        metavar="T",
+        help="draw each token, from logits divided by T (default: 0, take the most likely)",
+    )
+    parser.add_argument("--seed", type=int, default=0, help="seed of what is drawn (default: %(default)s)")
+    parser.add_argument("--ignore-end", action="store_true", help="go on after a token that ends the text")
+    parser.add_argument(
+        "--device", choices=("cpu", "cuda", "sim"), default="cpu", help="what runs the model (default: %(default)s)"
+    )
+    parser.add_argument("--dtype", choices=("f32", "f16", "bf16"), help="of weights and cache (default: the model's)")
+    parser.add_argument(
+        "--max-length",
+        type=_count,
+        metavar="N",
+        help="tokens that the cache holds (default: 4096, or as many as the model has positions)",
+    )
+    parser.add_argument("--layers", type=_count, metavar="N", help="only the first N layers")
+    parser.add_argument(
+        "--random-weights", type=int, nargs="?", const=0, metavar="SEED", help="of random weights (default: seed 0)"
+    )
+    parser.add_argument("--no-cache", action="store_true", help="look for nothing that is compiled, and keep nothing")
 
 
 def _add_cache(cache: argparse.ArgumentParser) -> None:
@@ -311,6 +371,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return guarded(cache)
     if options.no_cache:
         os.environ["UOP_CACHE"] = "0"
+    if options.command == "generate":
+
+        def generate() -> int:
+            from .uop_commands import generate_in_words
+
+            return generate_in_words(options)
+
+        return guarded(generate)
     programs = (options.source, options.code, getattr(options, "config", None))
     if sum(program is not None for program in programs) != 1:
         parser.error("give one program: -c CODE, or FILE:FUNCTION")

@@ -70,6 +70,19 @@ def execute(options: argparse.Namespace) -> int:
                     print(f"remark: {remark.message}", file=sys.stderr)
 
 
+def generate_in_words(options: argparse.Namespace) -> int:
+    """`uop generate`; 1 for an error, which is told."""
+    from .generate_command import generate_command
+
+    try:
+        return generate_command(options)
+    except BrokenPipeError:
+        raise
+    except ERRORS as error:
+        print(_report(error), file=sys.stderr)
+        return 1
+
+
 def _report(error: Exception) -> Diagnostic | str:
     """The error as `uop: error: …`, with the operation and its source lines where it names one."""
     if isinstance(error, PassError):
