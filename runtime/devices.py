@@ -96,10 +96,11 @@ def _build_cuda(function: ImportedFunction) -> Artifact:
 
 def _open_simulator(artifact: Artifact) -> Executable:
     program, plan = SimulatedProgram(artifact), artifact.plan
-    takes, gives = ([plan.values[place] for place in places] for places in (plan.inputs, plan.outputs))
+    takes, gives = ([plan.values[place] for place in places] for places in (plan.arguments, plan.outputs))
 
     def run(inputs: Tensors) -> Tensors:
-        arrays = program.execute([to_array(value, tensor) for value, tensor in zip(takes, inputs, strict=True)])
+        given = zip(takes, plan.without_symbols(inputs), strict=True)
+        arrays = program.execute([to_array(value, tensor) for value, tensor in given])
         return [from_array(value, array, tensor=True) for value, array in zip(gives, arrays, strict=True)]
 
     return run

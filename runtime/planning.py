@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, SSAValue
 
+from ..dialects.function_sizes import FunctionSizes
+from ..dialects.symbols import Extent
 from ..dialects.types import element_of, shape_of, type_name
 from ..dialects.uop import LaunchOp, ReshapeOp
 from ..rewriting.diagnostics import PassError
 from .artifact.plan import Kernel, Launch, Plan, PlanError, Value
+from .artifact.sizes import Size, Symbol
 
 
 def find_function(module: ModuleOp, name: str) -> FuncOp:
@@ -90,8 +94,15 @@ def plan_of(
             raise PassError(f"{op.name} does not stand in a program", op, "uop-partition moves it into a kernel")
     else:
         raise PassError("the program returns nothing", function)
-    name, made, launched = function.sym_name.data, tuple(values), tuple(launches)
-    plan = Plan(name, target, arch, made, inputs, results, kernels, launched, sources, entry)
+    name, launched = function.sym_name.data, tuple(launches)
+    sizes = FunctionSizes.of(function)
+    symbols = tuple(_symbol(name, sizes, inputs, function) for name in sizes.symbols)
+    for extents, told in ((sizes.arguments, inputs), (sizes.results, results)):
+        for number, each in extents.items():
+            place = told[number]
+            values[place] = replace(values[place], extents=tuple(map(_size, each)))
+    made = tuple(values)
+    plan = Plan(name, target, arch, made, inputs, results, kernels, launched, sources, entry, symbols)
     try:
         plan.check()
     except PlanError as error:
@@ -99,6 +110,27 @@ def plan_of(
         help = "drop `arena` from the launches and run uop-plan-buffers again" if "arena" in str(error) else None
         raise PassError(str(error), op, help) from error
     return plan
+
+
+def _symbol(name: str, sizes: FunctionSizes, inputs: Sequence[int], function: FuncOp) -> Symbol:
+    """Where the value of a symbol comes from. Raises `PassError` where no length of an argument tells it."""
+    place, symbol = sizes.symbols[name]
+    for number, extents in sizes.arguments.items():
+        for axis, extent in enumerate(extents):
+            offset = extent.evaluate({name: 0}) if extent.symbols == (name,) else 0
+            factor = extent.evaluate({name: 1}) - offset if extent.symbols == (name,) else 0
+            if factor > 0 and extent == Extent.of(name) * factor + offset:
+                return Symbol(name, symbol.low, symbol.high, inputs[place], inputs[number], axis, factor, offset)
+    raise PassError(f"no dimension of an argument tells the size {name}", function)
+
+
+def _size(extent: Extent) -> Size:
+    if extent.constant is not None:
+        return extent.constant
+    return tuple(
+        (tuple(f if isinstance(f, str) else (_size(f.dividend), f.divisor) for f in factors), coefficient)
+        for factors, coefficient in extent.terms
+    )
 
 
 def _dtype(type: Attribute) -> str:

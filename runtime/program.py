@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from ..dialects import gpu_kernel
 from ..targets.cuda import gpu_kernels, kernel_lines, kernel_name
 from ..targets.writer import CodeLine
-from .artifact.arrays import Array, PoisonedMemory, copy_updated, fit_inputs
+from .artifact.arrays import Array, PoisonedMemory, copy_updated, fit_inputs, meant
 from .artifact.artifact import Artifact
 from .artifact.plan import Kernel, Launch, Plan
 from .artifact.simulated import simulate_launch
@@ -177,4 +177,4 @@ class Program:
 
         given = copy_updated(plan, fit_inputs(plan, arguments))
         outputs = walk(plan, given, PoisonedMemory(plan), launch)
-        return ProgramRun(outputs, runs, plan.arena_bytes, plan.unplanned_bytes)
+        return ProgramRun(meant(plan, given, outputs), runs, plan.arena_bytes, plan.unplanned_bytes)

@@ -9,6 +9,7 @@ import numpy as np
 
 from .elements import STORAGE_DTYPES
 from .plan import Plan, Value
+from .sizes import narrow, widen
 
 Array = np.ndarray[Any, Any]
 
@@ -29,21 +30,37 @@ def poisoned(dtype: str, shape: Sequence[int], memory: np.ndarray[Any, np.dtype[
 
 
 def fit_inputs(plan: Plan, arrays: Sequence[Array]) -> list[Array]:
-    """The inputs of a program, made contiguous; those that it updates are copied where they cannot be written.
+    """The inputs of a program, given what it is called with: made contiguous, those that it updates copied where they
+    cannot be written, those of another size than they have here in buffers that are poisoned behind them.
 
     Raises `ValueError` for one that is not as the plan says.
     """
-    if len(arrays) != len(plan.inputs):
-        raise ValueError(f"@{plan.function} takes {len(plan.inputs)} arrays, not {len(arrays)}")
-    for place, array in zip(plan.inputs, arrays, strict=True):
+    values = plan.without_symbols(arrays)
+    if len(values) != len(plan.arguments):
+        raise ValueError(f"@{plan.function} takes {len(plan.arguments)} arrays, not {len(values)}")
+    sizes = plan.sizes(arrays)
+    given: dict[int, Array] = {symbol.place: np.array(sizes[symbol.name], np.int64) for symbol in plan.symbols}
+    for place, array in zip(plan.arguments, values, strict=True):
         value = plan.values[place]
-        if array.shape != value.shape or array.dtype != STORAGE_DTYPES[value.dtype]:
+        if array.shape != value.shape_in(sizes) or array.dtype != STORAGE_DTYPES[value.dtype]:
             raise ValueError(f"argument {value} is given an array of {array.dtype} of shape {array.shape}")
-    fitted = [np.asarray(array, order="C") for array in arrays]
+        is_whole = array.shape == value.shape
+        given[place] = array if is_whole else widen(poisoned(value.dtype, value.shape), array)
+    fitted = [np.asarray(given[place], order="C") for place in plan.inputs]
     return [
         array.copy() if place in plan.updated_inputs and not array.flags.writeable else array
         for place, array in zip(plan.inputs, fitted, strict=True)
     ]
+
+
+def meant(plan: Plan, inputs: Sequence[Array], outputs: Sequence[Array]) -> list[Array]:
+    """The results of a program, of which only the elements that are meant. inputs: as `fit_inputs` gave them"""
+    if not plan.symbols:
+        return list(outputs)
+    held = dict(zip(plan.inputs, inputs, strict=True))
+    sizes = {symbol.name: int(held[symbol.place]) for symbol in plan.symbols}
+    shapes = [plan.values[place].shape_in(sizes) for place in plan.outputs]
+    return [np.asarray(narrow(output, shape), order="C") for output, shape in zip(outputs, shapes, strict=True)]
 
 
 def copy_updated(plan: Plan, arrays: Sequence[Array]) -> list[Array]:

@@ -54,7 +54,7 @@ def from_array(value: Value, array: Array, *, tensor: bool) -> Any:
     """A result as the caller has it: bool as bool; bf16 as a tensor, or as bits where it is an array."""
     if tensor:
         torch = sys.modules["torch"]
-        return torch.from_numpy(array).view(getattr(torch, torch_name(value.dtype))).reshape(value.shape)
+        return torch.from_numpy(array).view(getattr(torch, torch_name(value.dtype))).reshape(array.shape)
     return array.view(np.bool_) if value.dtype == "i1" else array
 
 
@@ -76,9 +76,10 @@ def torch_name(dtype: str) -> str:
 
 
 def _check(value: Value, shape: tuple[int, ...], dtype: str, expected: str) -> None:
-    if shape != value.shape or dtype != expected:
+    is_fixed = value.extents is None or len(shape) != len(value.shape)  # else the plan's sizes are asked
+    if (is_fixed and shape != value.shape) or dtype != expected:
         given = f"{dtype}[{', '.join(map(str, shape))}]"
-        wanted = f"{expected}[{', '.join(map(str, value.shape))}]"
+        wanted = f"{expected}{str(value)[str(value).index('[') :]}"
         raise InputError(
             f"input {value.name} is given {given}, not {wanted}: shapes and dtypes are fixed when a program is compiled"
         )

@@ -70,7 +70,7 @@ class LoadedProgram:
         places = {each.source: place for place, each in enumerate(self.signature.inputs) if each.kind != GIVEN}
         if source not in places:
             raise InputError(f"the program holds no {source!r} (it holds {', '.join(places) or 'nothing'})")
-        place = self.plan.inputs[places[source]]
+        place = self.plan.arguments[places[source]]
         value = self._take(self.plan.values[place], given)
         if place in self.plan.updated_inputs:
             value = value.clone() if self.device.tensors else value.copy()
@@ -123,7 +123,7 @@ class LoadedProgram:
         return flatten(dict(named))
 
     def _inputs(self) -> Sequence[tuple[Input, Value]]:
-        values = [self.plan.values[place] for place in self.plan.inputs]
+        values = [self.plan.values[place] for place in self.plan.arguments]
         return list(zip(self.signature.inputs, values, strict=True))
 
     def _take(self, value: Value, given: Any) -> Any:

@@ -14,6 +14,7 @@ from math import prod
 from typing import Any, cast
 
 from .elements import STORAGE_DTYPES
+from .sizes import NO_SIZES, Size, SizeError, Sizes, Symbol, size_of_json, size_text, size_value
 
 
 class PlanError(ValueError):
@@ -32,6 +33,8 @@ class Value:
     view_of: the value whose memory this is, in another shape, or which a launch that writes this has taken over; None
       for one with memory
     offset:  where it lies in the arena, in bytes; None for one with memory of its own, as inputs have
+    extents: how many elements of each dimension are meant, where that differs from call to call; the others may be
+      anything
     """
 
     name: str
@@ -39,13 +42,18 @@ class Value:
     shape: tuple[int, ...]
     view_of: int | None = None
     offset: int | None = None
+    extents: tuple[Size, ...] | None = None
+
+    def shape_in(self, sizes: Sizes) -> tuple[int, ...]:
+        """The shape of what is meant in a call."""
+        return self.shape if self.extents is None else tuple(size_value(extent, sizes) for extent in self.extents)
 
     @property
     def byte_count(self) -> int:
         return prod(self.shape) * STORAGE_DTYPES[self.dtype].itemsize
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.dtype}[{', '.join(map(str, self.shape))}]"
+        return f"{self.name}: {self.dtype}[{', '.join(map(size_text, self.extents or self.shape))}]"
 
 
 @dataclass(frozen=True)
@@ -100,6 +108,7 @@ class Plan:
     inputs, outputs: the values that it takes, and that it gives
     sources:  lines of the user's program, `model.py:7`, that kernels name
     entry:    the function that carries out all launches, where a library has one; '' where each kernel is launched
+    symbols:  the sizes that calls tell
     """
 
     function: str
@@ -112,6 +121,65 @@ class Plan:
     launches: tuple[Launch, ...]
     sources: tuple[str, ...] = ()
     entry: str = ""
+    symbols: tuple[Symbol, ...] = ()
+
+    @cached_property
+    def arguments(self) -> Sequence[int]:
+        """The inputs that it is called with, by their places: all but the symbols, which their shapes tell."""
+        held = {symbol.place for symbol in self.symbols}
+        return [place for place in self.inputs if place not in held]
+
+    def without_symbols(self, given: Sequence[Any]) -> Sequence[Any]:
+        """What is given for the arguments, where the symbols may be given, too."""
+        if not self.symbols or len(given) != len(self.inputs):
+            return given
+        named = dict(zip(self.inputs, given, strict=True))
+        return [named[place] for place in self.arguments]
+
+    def sizes(self, given: Sequence[Any]) -> Sizes:
+        """The values of the symbols, told by the shapes of arrays or tensors, one for each argument or input. Raises
+        `SizeError` for sizes that contradict each other or the bounds."""
+        if not self.symbols:
+            return NO_SIZES
+        arguments = self.without_symbols(given)
+        values = self._sizes({place: tuple(each.shape) for place, each in zip(self.arguments, arguments, strict=True)})
+        if arguments is not given:
+            told = dict(zip(self.inputs, given, strict=True))
+            for each in self.symbols:
+                if int(told[each.place]) != values[each.name]:
+                    raise SizeError(f"{each.name} is given as {int(told[each.place])}, and is {values[each.name]}")
+        return values
+
+    def _sizes(self, given: Mapping[int, Sequence[int]]) -> Sizes:
+        for place, shape in given.items():
+            if len(shape) != len(self.values[place].shape):
+                raise SizeError(
+                    f"argument {self.values[place]} of @{self.function} is given with {len(shape)} dimensions"
+                )
+        values: dict[str, int] = {}
+        for each in self.symbols:
+            length = given[each.argument][each.axis]
+            value, rest = divmod(length - each.offset, each.factor)
+            if not rest and each.low <= value <= each.high:
+                values[each.name] = value
+                continue
+            where = self._where(each.argument, each.axis, length)
+            if rest:
+                extent = size_text((self.values[each.argument].extents or ())[each.axis])
+                raise SizeError(f"{where}, which {extent} is for no {each.name}")
+            limit = f"above its bound {each.high}" if value > each.high else f"below its bound {each.low}"
+            raise SizeError(f"{where}: {each.name} = {value} is {limit}")
+        for place, shape in given.items():
+            for axis, (length, extent) in enumerate(zip(shape, self.values[place].extents or shape, strict=True)):
+                if length != (expected := size_value(extent, values)):
+                    known = ", ".join(f"{name} = {value}" for name, value in values.items())
+                    raise SizeError(
+                        f"{self._where(place, axis, length)}: {size_text(extent)} is {expected} where {known}"
+                    )
+        return values
+
+    def _where(self, place: int, axis: int, length: int) -> str:
+        return f"@{self.function} is given length {length} of argument {self.values[place].name} in dimension {axis}"
 
     @cached_property
     def roots(self) -> Sequence[int]:
@@ -206,6 +274,9 @@ class Plan:
 
     def _check_values(self) -> None:
         """Raise `PlanError` for values that cannot be, and for names of what there is not."""
+        for each in self.symbols:
+            if each.place not in self.inputs or each.argument not in self.arguments or each.factor < 1:
+                raise PlanError(f"no input holds the size {each.name}, or none tells it")
         for place, value in enumerate(self.values):
             if value.dtype not in STORAGE_DTYPES:
                 raise PlanError(f"{value.name} has the unknown element type {value.dtype!r}")
@@ -275,6 +346,7 @@ class Plan:
                 ),
                 sources=tuple(str(source) for source in data["sources"]),
                 entry=str(data["entry"]),
+                symbols=tuple(Symbol(**each) for each in data.get("symbols", ())),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise PlanError(f"the text is no plan: {type(error).__name__} {error}") from error
@@ -283,8 +355,11 @@ class Plan:
 
 
 def _as_json(plan: Plan) -> Iterator[tuple[str, Any]]:
-    """The plan's fields as JSON has them; those of a value that are None are left out."""
+    """The plan's fields as JSON has them; those of a value that are None are left out, and symbols where there are
+    none."""
     for name, part in asdict(plan).items():
+        if name == "symbols" and not part:
+            continue
         if name == "values":
             part = [{key: item for key, item in value.items() if item is not None} for value in part]
         yield name, part
@@ -300,7 +375,8 @@ def _places(items: Sequence[Any]) -> tuple[int, ...]:
 
 def _value(item: Mapping[str, Any]) -> Value:
     view_of, offset = (None if item.get(key) is None else int(item[key]) for key in ("view_of", "offset"))
-    return Value(str(item["name"]), str(item["dtype"]), _places(item["shape"]), view_of, offset)
+    extents = tuple(map(size_of_json, item["extents"])) if "extents" in item else None
+    return Value(str(item["name"]), str(item["dtype"]), _places(item["shape"]), view_of, offset, extents)
 
 
 def _kernel(item: Mapping[str, Any]) -> Kernel:

@@ -39,7 +39,7 @@ class Output:
 class Signature:
     """How a program is called.
 
-    inputs:    one for each input of the plan
+    inputs:    one for each argument of the plan
     outputs:   in order
     structure: of what the caller gets, as JSON has it: `"*"` for a leaf, {"tuple": […]}, {"list": […]}, {"dict": {…}}
     """
@@ -50,8 +50,8 @@ class Signature:
 
     def check(self, plan: Plan) -> None:
         """Raise `ValueError` where it is not how that plan is called."""
-        if len(self.inputs) != len(plan.inputs):
-            raise ValueError(f"{len(self.inputs)} inputs are described, and the plan takes {len(plan.inputs)}")
+        if len(self.inputs) != len(plan.arguments):
+            raise ValueError(f"{len(self.inputs)} inputs are described, and the plan takes {len(plan.arguments)}")
         sources = {each.source for each in self.inputs}
         for each in self.inputs:
             if each.kind not in KINDS:
@@ -72,7 +72,7 @@ class Signature:
     @staticmethod
     def of_plan(plan: Plan) -> Signature:
         """All inputs are given, and all outputs are a tuple, or one alone."""
-        inputs = tuple(Input(GIVEN, plan.values[place].name) for place in plan.inputs)
+        inputs = tuple(Input(GIVEN, plan.values[place].name) for place in plan.arguments)
         outputs = tuple(Output(index) for index in range(len(plan.outputs)))
         return Signature(inputs, outputs, LEAF if len(outputs) == 1 else {"tuple": [LEAF] * len(outputs)})
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..nvrtc import compile_cuda
 from ..simulator import Counters, SimulationError, simulate
-from .arrays import Array, PoisonedMemory, copy_updated, fit_inputs
+from .arrays import Array, PoisonedMemory, copy_updated, fit_inputs, meant
 from .artifact import Artifact
 from .plan import Kernel, Launch, Plan
 from .walk import walk
@@ -61,7 +61,7 @@ class SimulatedProgram:
         given = copy_updated(self.plan, fit_inputs(self.plan, inputs))
         outputs = walk(self.plan, given, PoisonedMemory(self.plan), self._launch)
         owned = zip(outputs, self.plan.owned_outputs, strict=True)
-        return [output if its_own else output.copy() for output, its_own in owned]
+        return meant(self.plan, given, [output if its_own else output.copy() for output, its_own in owned])
 
     def _launch(self, launch: Launch, buffers: Sequence[Array]) -> None:
         name = launch.kernel

@@ -10,7 +10,7 @@ import torch
 
 from .gpus import Gpu
 from .program import CudaProgram, Run
-from .tensors import new_tensor
+from .tensors import new_tensor, sized_results
 from .torch_gpus import Graph
 
 
@@ -33,13 +33,14 @@ class GraphedProgram:
         """Run it. Raises what `CudaProgram` does."""
         gpu = self.program.gpu_of(tensors)
         inputs = self.program.fit(tensors, gpu)
-        if gpu.torch.is_capturing():
-            return self.program.run(inputs, gpu).results()  # a graph that the user records
+        plan = self.program.plan
+        if gpu.torch.is_capturing():  # a graph that the user records
+            return sized_results(plan, tensors, self.program.run(inputs, gpu).results())
         key = gpu.index, gpu.torch.stream(gpu.index)
         with self._lock:
             if key not in self._recorded:
                 self._recorded[key] = _Recorded(self.program, gpu)
-            return self._recorded[key](inputs)
+            return sized_results(plan, tensors, self._recorded[key](inputs))
 
 
 class _Recorded:

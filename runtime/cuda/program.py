@@ -13,7 +13,7 @@ from ..artifact.plan import Launch, Plan, Value
 from ..artifact.walk import walk
 from .gpus import Gpu, Gpus, is_blocking
 from .kernels import LoadedKernel, check_arch, load_kernel
-from .tensors import DTYPES, fit_tensors, gpu_of, new_arena, new_tensor
+from .tensors import DTYPES, fit_tensors, gpu_of, new_arena, new_tensor, sized_results
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class CudaProgram:
     def __call__(self, tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
         """Run it. Raises `GpuError`, and `CompileError` where NVRTC refuses a kernel for the GPU."""
         gpu = self.gpu_of(tensors)
-        return self.run(self.fit(tensors, gpu), gpu).results()
+        return sized_results(self.plan, tensors, self.run(self.fit(tensors, gpu), gpu).results())
 
     def gpu_of(self, tensors: Sequence[torch.Tensor]) -> Gpu:
         """The GPU that these tensors lie on."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import torch
 
 from ..artifact.plan import Plan, Value
+from ..artifact.sizes import Sizes, narrow, widen
 from .errors import GpuError, GpuInputError
 from .gpus import Gpu
 from .torch_gpus import TorchGpus
@@ -31,10 +32,14 @@ ALIGNMENT = 16
 
 def gpu_of(plan: Plan, tensors: Sequence[torch.Tensor], torch_gpus: TorchGpus) -> int:
     """The GPU that tensors lie on, the current one where all are on the CPU. Raises `GpuInputError` for several."""
-    found = {index: place for place, each in enumerate(tensors) if (index := torch_gpus.index_of(each)) is not None}
+    found = {
+        index: place
+        for place, each in enumerate(plan.without_symbols(tensors))
+        if (index := torch_gpus.index_of(each)) is not None
+    }
     if len(found) > 1:
         (one, first), (other, second) = sorted(found.items())[:2]
-        names = [plan.values[plan.inputs[place]].name for place in (first, second)]
+        names = [plan.values[plan.arguments[place]].name for place in (first, second)]
         raise GpuInputError(
             f"@{plan.function} is given {names[0]} on cuda:{one} and {names[1]} on cuda:{other}: "
             "all tensors must be on one GPU"
@@ -43,18 +48,38 @@ def gpu_of(plan: Plan, tensors: Sequence[torch.Tensor], torch_gpus: TorchGpus) -
 
 
 def fit_tensors(plan: Plan, tensors: Sequence[torch.Tensor], gpu: Gpu) -> list[torch.Tensor]:
-    """The inputs of a program as its kernels take them: those that are on the GPU, dense, row-major and aligned are not
-    copied. Raises `GpuInputError` for one that is not as the plan says."""
-    if len(tensors) != len(plan.inputs):
-        raise GpuInputError(f"@{plan.function} takes {len(plan.inputs)} tensors, not {len(tensors)}")
-    return [_fit(plan, plan.values[place], tensor, gpu) for place, tensor in zip(plan.inputs, tensors, strict=True)]
+    """The inputs of a program as its kernels take them, given what it is called with: what is on the GPU, dense,
+    row-major, aligned, and of the size that it has here is not copied. Raises `GpuInputError` for a tensor that is not
+    as the plan says, `SizeError` for one of a size that it does not take."""
+    arguments = plan.without_symbols(tensors)
+    if len(arguments) != len(plan.arguments):
+        raise GpuInputError(f"@{plan.function} takes {len(plan.arguments)} tensors, not {len(arguments)}")
+    sizes = plan.sizes(tensors)
+    given = {
+        place: _fit(plan, plan.values[place], tensor, gpu, sizes)
+        for place, tensor in zip(plan.arguments, arguments, strict=True)
+    }
+    for symbol in plan.symbols:
+        given[symbol.place] = new_tensor(plan, plan.values[symbol.place], gpu).fill_(sizes[symbol.name])
+    return [given[place] for place in plan.inputs]
 
 
-def _fit(plan: Plan, value: Value, tensor: torch.Tensor, gpu: Gpu) -> torch.Tensor:
-    if tuple(tensor.shape) != value.shape or tensor.dtype != DTYPES[value.dtype]:
+def sized_results(plan: Plan, tensors: Sequence[torch.Tensor], results: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """The results of a program, of which only the elements that are meant. tensors: what it was called with"""
+    if not plan.symbols:
+        return list(results)
+    sizes = plan.sizes(tensors)
+    shapes = [plan.values[place].shape_in(sizes) for place in plan.outputs]
+    return [narrow(result, shape).contiguous() for result, shape in zip(results, shapes, strict=True)]
+
+
+def _fit(plan: Plan, value: Value, tensor: torch.Tensor, gpu: Gpu, sizes: Sizes) -> torch.Tensor:
+    if tuple(tensor.shape) != value.shape_in(sizes) or tensor.dtype != DTYPES[value.dtype]:
         given = f"{str(tensor.dtype).removeprefix('torch.')}[{', '.join(map(str, tensor.shape))}]"
         raise GpuInputError(f"argument {value} of @{plan.function} is given a tensor {given}")
     tensor = tensor.detach().resolve_neg()
+    if tuple(tensor.shape) != value.shape:
+        return widen(new_tensor(plan, value, gpu), tensor)
     is_there = gpu.torch.index_of(tensor) is not None
     if is_there and tensor.is_contiguous() and tensor.data_ptr() % ALIGNMENT == 0:
         return tensor

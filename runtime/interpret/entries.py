@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp, StringAttr
@@ -11,6 +11,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, SSAValue
 
 from ...dialects import cpu_kernel, gpu_kernel, loop
+from ...dialects.function_sizes import FunctionSizes
 from ...dialects.tile import Tile, WriteOp
 from ...dialects.torch import AtenOp
 from ...dialects.types import bf16, element_of, is_value_type, shape_of
@@ -33,12 +34,26 @@ class Entry:
 
     inputs, outputs: types and names of what it takes, and types of what it gives. The buffers that a kernel writes are
     outputs.
+
+    sizes: what of a function's sizes is known only when it is called
     """
 
     name: str
     inputs: tuple[Attribute, ...]
     names: tuple[str, ...]
     outputs: tuple[Attribute, ...]
+    sizes: FunctionSizes | None = None
+
+    def sized(self, arrays: Sequence[Array], choose: Callable[[int, int], int]) -> list[Array]:
+        """Arrays of the inputs' types as a call has them, of sizes that are chosen between their bounds."""
+        found = list(arrays)
+        if self.sizes is not None:
+            values = {name: choose(low, high) for name, (low, high) in self.sizes.bounds.items()}
+            for name, (place, _) in self.sizes.symbols.items():
+                found[place] = np.array(values[name])
+            for place, extents in self.sizes.arguments.items():
+                found[place] = found[place][tuple(slice(extent.evaluate(values)) for extent in extents)]
+        return found
 
 
 @dataclass
@@ -57,7 +72,9 @@ def entries(module: ModuleOp) -> list[Entry]:
         if isinstance(op, FuncOp) and not op.is_declaration:
             if op.sym_visibility == StringAttr("private"):
                 continue
-            found.append(_entry(op.sym_name.data, op.body.blocks[0].args, op.function_type.outputs.data))
+            entry = _entry(op.sym_name.data, op.body.blocks[0].args, op.function_type.outputs.data)
+            sizes = FunctionSizes.of(op)
+            found.append(replace(entry, sizes=sizes) if sizes.symbols else entry)
         elif isinstance(op, Kernel) and op.sym_name.data not in launched:
             outputs, inputs = _split(op)
             results = tuple(argument.type for argument in outputs)
@@ -80,7 +97,8 @@ def forms(module: ModuleOp, entry: Entry) -> dict[str, str]:
 
 
 def execute(module: ModuleOp, entry: Entry, arrays: Sequence[Array]) -> Execution:
-    """Call an entry. The arrays have the shapes and `numpy_dtype` of its inputs, and are not changed.
+    """Call an entry. The arrays have the shapes and `numpy_dtype` of its inputs, and are not changed; of inputs whose
+    extents are not numbers, what is meant.
 
     Raises `ExecutionError` for a program that does what has no meaning, `NotExecutableError` where it cannot be told.
     """
@@ -99,6 +117,8 @@ def execute(module: ModuleOp, entry: Entry, arrays: Sequence[Array]) -> Executio
         execution.results = interpret_program(
             module, entry.name, arrays, lambda name, outputs: execution.launches.append((name, list(outputs)))
         )
+        if entry.sizes is not None:  # what launches give beyond what is meant is open
+            execution.launches.clear()
         return execution
     except (AssertionError, KeyError, IndexError, TypeError, ValueError, MemoryError) as error:
         # Interpreters rely on what the verifier checks; IR of other dialects may pass it and make no sense to them.

@@ -59,6 +59,7 @@ def random_inputs(module: ModuleOp, entry: Entry, kind: str, seed: int) -> list[
     while True:
         generator = np.random.default_rng([seed, KINDS.index(kind)])
         arrays = [_array(type, kind, generator, limit) for type, limit in zip(entry.inputs, limits, strict=True)]
+        arrays = entry.sized(arrays, lambda low, high: int(generator.integers(low, high, endpoint=True)))
         bounded = [limit for limit in limits if limit is not None and limit > 1]
         if not bounded or not faults(module, entry, arrays):
             return arrays
@@ -69,10 +70,13 @@ def random_inputs(module: ModuleOp, entry: Entry, kind: str, seed: int) -> list[
 def index_limits(module: ModuleOp, entry: Entry) -> list[int | None]:
     """For each input that the program uses as an index, one more than the greatest number that it may hold; else None.
 
-    Found by running the program on that number alone, the other inputs being zero.
+    Found by running the program on that number alone, the other inputs being zero, and sizes the greatest.
     """
+    symbols = () if entry.sizes is None else entry.sizes.symbols.values()
+    sizes = {place for place, _ in symbols}
     return [
-        _index_limit(module, entry, place) if _is_integer(type) else None for place, type in enumerate(entry.inputs)
+        _index_limit(module, entry, place) if _is_integer(type) and place not in sizes else None
+        for place, type in enumerate(entry.inputs)
     ]
 
 
@@ -83,7 +87,7 @@ def _index_limit(module: ModuleOp, entry: Entry, place: int) -> int | None:
     def fits(number: int) -> bool:
         arrays = [np.zeros(shape_of(other), numpy_dtype(element_of(other))) for other in entry.inputs]
         arrays[place] = np.full(shape_of(type), number, numpy_dtype(element_of(type)))
-        return not faults(module, entry, arrays)
+        return not faults(module, entry, entry.sized(arrays, max))
 
     if prod(shape_of(type)) == 0 or (fits(high) and fits(low)):
         return None

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..artifact.arrays import POISON, Array, fit_inputs
+from ..artifact.arrays import POISON, Array, fit_inputs, meant
 from ..artifact.artifact import Artifact
 from ..artifact.conversions import torch_name
 from ..artifact.elements import STORAGE_DTYPES
 from ..artifact.plan import Value
+from ..artifact.sizes import narrow, widen
 from .compiler import build
 from .cpu import host
 from .library import Library
@@ -65,6 +66,8 @@ class CpuProgram:
         self._pack = struct.Struct(f"{len(plan.inputs) + len(self._made) + 1}P").pack
         self._arenas: list[Array] = []
         """Memory for values with an offset that no run uses now."""
+        self._wide: dict[int, list[torch.Tensor]] = {}
+        """By input whose size differs from call to call: buffers that no run uses now."""
 
     # On tensors.
 
@@ -76,14 +79,16 @@ class CpuProgram:
         Raises `CpuInputError` for a tensor that is not as the plan says.
         """
         takes, makes, results = self._tensors
+        if self.plan.symbols:
+            return self._call_sized(tensors)
         if len(tensors) != len(takes):
             raise CpuInputError(f"@{self.plan.function} takes {len(takes)} tensors, not {len(tensors)}")
         inputs: list[torch.Tensor] = []
         for tensor, (dtype, shape) in zip(tensors, takes, strict=True):
             if tensor.dtype is not dtype or tensor.shape != shape or not tensor.is_contiguous():
-                tensor = self._fit(tensor, len(inputs))
+                tensor = self._fit(tensor, self.plan.values[self.plan.inputs[len(inputs)]], shape)
             elif not tensor.is_cpu or tensor.is_neg():
-                tensor = self._fit(tensor, len(inputs))
+                tensor = self._fit(tensor, self.plan.values[self.plan.inputs[len(inputs)]], shape)
             inputs.append(tensor)
         made = [make() for make in makes]
         values = inputs + made
@@ -91,6 +96,43 @@ class CpuProgram:
         if results is None:
             return made
         return [self._result(values[place], copied, shape) for place, copied, shape in results]
+
+    def _call_sized(self, tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        """Run a program with symbols: what is given goes to the beginning of buffers that are kept."""
+        import torch
+
+        plan = self.plan
+        arguments = plan.without_symbols(tensors)
+        if len(arguments) != len(plan.arguments):
+            raise CpuInputError(f"@{plan.function} takes {len(plan.arguments)} tensors, not {len(arguments)}")
+        sizes = plan.sizes(tensors)
+        given = {symbol.place: torch.tensor(sizes[symbol.name]) for symbol in plan.symbols}
+        borrowed: dict[int, torch.Tensor] = {}
+        for place, tensor in zip(plan.arguments, arguments, strict=True):
+            value = plan.values[place]
+            given[place] = self._fit(tensor, value, value.shape_in(sizes))
+            if tensor.shape != value.shape:
+                free = self._wide.setdefault(place, [])
+                borrowed[place] = widen(free.pop() if free else _maker(value)(), given[place])
+        inputs = [borrowed.get(place, given[place]) for place in plan.inputs]
+        made = [make() for make in self._tensors.makes]
+        values = inputs + made
+        self._execute([tensor.data_ptr() for tensor in values])
+        found = [self._result(values[number], copied, shape) for number, copied, shape in self._results]
+        for place, buffer in borrowed.items():
+            self._wide[place].append(buffer)
+        shapes = [plan.values[place].shape_in(sizes) for place in plan.outputs]
+        return [narrow(tensor, shape).contiguous() for tensor, shape in zip(found, shapes, strict=True)]
+
+    @cached_property
+    def _results(self) -> Sequence[tuple[int, bool, Sequence[int]]]:
+        """For each result which of the inputs and of what is made it is, whether it is copied, and its shape."""
+        plan = self.plan
+        places = {place: number for number, place in enumerate((*plan.inputs, *self._made))}
+        return [
+            (places[plan.roots[place]], not owned, plan.values[place].shape)
+            for place, owned in zip(plan.outputs, plan.owned_outputs, strict=True)
+        ]
 
     @cached_property
     def _tensors(self) -> _Tensors:
@@ -101,23 +143,17 @@ class CpuProgram:
         def described(place: int) -> tuple[torch.dtype, torch.Size]:
             return torch_dtype(plan.values[place]), torch.Size(plan.values[place].shape)
 
-        places = {place: number for number, place in enumerate((*plan.inputs, *self._made))}
-        results = [
-            (places[plan.roots[place]], not owned, plan.values[place].shape)
-            for place, owned in zip(plan.outputs, plan.owned_outputs, strict=True)
-        ]
         as_made = list(plan.outputs) == self._made
         return _Tensors(
             [described(place) for place in plan.inputs],
             [_maker(plan.values[place]) for place in self._made],
-            None if as_made else results,
+            None if as_made else self._results,
         )
 
-    def _fit(self, tensor: torch.Tensor, place: int) -> torch.Tensor:
+    def _fit(self, tensor: torch.Tensor, value: Value, shape: Sequence[int]) -> torch.Tensor:
         """The tensor for an input, dense and row-major."""
-        value = self.plan.values[self.plan.inputs[place]]
         given = f"{str(tensor.dtype).removeprefix('torch.')}[{', '.join(map(str, tensor.shape))}]"
-        if tensor.dtype != torch_dtype(value) or tuple(tensor.shape) != value.shape:
+        if tensor.dtype != torch_dtype(value) or tuple(tensor.shape) != tuple(shape):
             raise CpuInputError(f"argument {value} of @{self.plan.function} is given a tensor {given}")
         if tensor.device.type != "cpu":
             raise CpuInputError(f"argument {value} of @{self.plan.function} lies on {tensor.device}, not on the CPU")
@@ -137,7 +173,7 @@ class CpuProgram:
         made = [_empty(self.plan.values[place]) for place in self._made]
         values = inputs + made
         self._execute([address(array) for array in values])
-        return self._array_results(values)
+        return self._array_results(values, inputs)
 
     def run_guarded(self, arrays: Sequence[Array]) -> list[Array]:
         """`run`, for tests: in memory that is poisoned at first, and has poison around each value. A value that is read
@@ -153,16 +189,11 @@ class CpuProgram:
         kept = [None if place in self.plan.updated_inputs else inputs[n] for n, place in enumerate(self.plan.inputs)]
         for number, each in enumerate(guarded):
             each.check(kept[number] if number < len(kept) else None)
-        return self._array_results([each.array for each in guarded])
+        return self._array_results([each.array for each in guarded], inputs)
 
-    def _array_results(self, values: Sequence[Array]) -> list[Array]:
-        places = {place: number for number, place in enumerate((*self.plan.inputs, *self._made))}
-        found = [values[places[self.plan.roots[place]]] for place in self.plan.outputs]
-        shapes = [self.plan.values[place].shape for place in self.plan.outputs]
-        return [
-            array.reshape(shape) if owned else array.reshape(shape).copy()
-            for array, shape, owned in zip(found, shapes, self.plan.owned_outputs, strict=True)
-        ]
+    def _array_results(self, values: Sequence[Array], inputs: Sequence[Array]) -> list[Array]:
+        found = [(values[number].reshape(shape), copied) for number, copied, shape in self._results]
+        return meant(self.plan, inputs, [array.copy() if copied else array for array, copied in found])
 
     # Both.
 
