@@ -53,7 +53,8 @@ def weights_of(captured: Captured, *, parameters: bool) -> Mapping[str, Tensor]:
     values: dict[str, torch.Tensor] = {}
     if parameters:
         made = zip(imported.arguments, captured.make_inputs(0), strict=True)
-        values = {each.source: value for each, value in made if each.kind is not ArgumentKind.USER_INPUT}
+        others = (ArgumentKind.USER_INPUT, ArgumentKind.SYMBOL)
+        values = {each.source: value for each, value in made if each.kind not in others}
     for each in imported.arguments:
         if each.kind is ArgumentKind.CONSTANT and each.value is not None and not isinstance(each.value, FakeTensor):
             values.setdefault(each.source, each.value)
