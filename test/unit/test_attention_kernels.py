@@ -12,6 +12,7 @@ from test_tile_to_gpu_kernel import Array, kernel_of, needs_nvrtc, parse, run_pa
 from uop.dialects import gpu_kernel
 from uop.dialects.uop import KernelOp
 from uop.runtime import nvrtc
+from uop.runtime.cubin import kernel_resources
 from uop.runtime.interpret.gpu_kernels import from_storage
 from uop.runtime.interpret.tiles import interpret_tile_kernel
 from uop.runtime.simulator import Counters, simulate
@@ -126,8 +127,9 @@ uop.kernel @attention(%out: {out}, %q: {q}, %key: {k}, %v: {v}{f", %allowed: {ok
         return weights @ v / weights.sum(-1, keepdims=True)
 
 
-def compiled(attention: Attention) -> tuple[KernelOp, KernelOp, gpu_kernel.KernelOp]:
-    """In tile form in front of tile-mma and behind it, and in gpu_kernel form."""
+def compiled(attention: Attention, *, checked: bool = True) -> tuple[KernelOp, KernelOp, gpu_kernel.KernelOp]:
+    """In tile form in front of tile-mma and behind it, and in gpu_kernel form. checked: accesses are proved to be
+    inside."""
     module = parse(attention.text())
     forms: list[KernelOp] = []
     for names in (LOOP_PASSES, TILE_PASSES, GPU_PASSES):
@@ -136,7 +138,7 @@ def compiled(attention: Attention) -> tuple[KernelOp, KernelOp, gpu_kernel.Kerne
         text = str(module)
         assert str(parse(text)) == text
         forms += [op for op in parse(text).ops if isinstance(op, KernelOp)]
-        if names is not LOOP_PASSES:
+        if checked and names is not LOOP_PASSES:
             check_memory(module)
     return forms[0], forms[1], kernel_of(module)
 
@@ -197,3 +199,47 @@ def test_attention(name: str) -> None:
             out = np.zeros(expected.shape, np.float16 if attention.element == "f16" else np.float32)
             interpret_tile_kernel(form, [out, *inputs])
             check(out.astype(np.float64), expected, attention)
+
+
+def _total(counters: Counters, kind: str, what: str) -> int:
+    return sum(getattr(c, what) for c in counters.by_instruction.values() if c.kind == kind)
+
+
+TILE = (
+    "h = 2 block, i = {blocks} block * 4 warp * 2 register * 16 mma, l = 8 register * 8 mma, "
+    "k = {steps} loop * 4 register * 16 mma, k1 = 4 unroll * 16 mma, " + STAGES
+)
+
+
+@needs_nvrtc
+def test_what_attention_costs() -> None:
+    """As many instructions as the products of whole tiles take, two shuffles a row and step, no bank conflicts; queries
+    are read once, keys and values once a block."""
+    attention = Attention(256, 256, mask="causal", schedule=TILE.format(blocks=2, steps=4))
+    _, _, kernel = compiled(attention)
+    result, counters = simulated(attention, kernel, inputs := attention.inputs())
+    check(result, attention.expected(inputs), attention)
+    tiles = 2 * (2 + 4)  # of 128 queries and 64 keys, that are not all masked
+    assert _total(counters, "mma", "warps") == 2 * tiles * 128 * 64 * 64 // (16 * 8 * 16)
+    matrices = tiles * 2 * 64 * 64 * 4 + 2 * 2 * 128 * 64  # keys and values by each of 4 warps
+    assert _total(counters, "ldmatrix", "warps") == matrices // (4 * 8 * 8)
+    assert _total(counters, "shuffle", "warps") == (tiles + 2 * 2) * 4 * 2 * 4
+    for kind in ("ldmatrix", "cp.async"):
+        assert _total(counters, kind, "wavefronts") == _total(counters, kind, "ideal_wavefronts") > 0
+    assert _total(counters, "cp.async", "sectors") == (tiles * 2 * 64 + 2 * 2 * 128) * 64 * 2 // 32
+    assert _total(counters, "store.global", "sectors") == 2 * 256 * 64 * 2 // 32
+    assert _total(counters, "barrier", "warps") == (tiles + 2 * 2 * 2) * 4
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_100"])
+def test_registers(arch: str) -> None:
+    for attention in (
+        Attention(512, 512, mask="causal", schedule=TILE.format(blocks=4, steps=8)),
+        Attention(4096, 4096, heads=32),
+        Attention(1000, 1000, 80, heads=32, mask="causal"),
+        Attention(1000, 1000, 128, heads=32, element="bf16"),
+    ):
+        _, _, kernel = compiled(attention, checked=False)
+        (resources,) = kernel_resources(nvrtc.compile_cuda(kernel_text(kernel), arch).cubin).values()
+        assert resources.stack_bytes == 0

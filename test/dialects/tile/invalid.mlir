@@ -193,6 +193,24 @@ uop.kernel @scan_in_another_order(%x: memref<8x4xf32>, %y: memref<f32>) {
 
 // -----
 
+uop.kernel @take_over_blocks(%x: memref<8xf32>) {
+  %bj = tile.axis j = 8 block : index
+  %rj = tile.axis j = 8 register : vector<8xindex>
+  %0 = tile.read %x[%rj] : memref<8xf32>(vector<8xindex>) -> vector<8xf32>
+  // expected-error@+1 {{tile.take_across goes over register, warp, thread and lane axes, at least one}}
+  %1 = tile.take_across %0 at %bj over %bj : vector<8xf32>(index)
+}
+
+// -----
+
+func.func @unequal_steps(%c: vector<2x1x2x2xf32>, %a: vector<2x2x8xf16>, %b: vector<1x1x4xf16>) {
+  // expected-error@+1 {{A has [2, 2] and B [1, 1]: where the accumulator has 1, both have one extent}}
+  %0 = tile.mma m16n8k16 %c, %a, %b : vector<2x1x2x2xf32>, vector<2x2x8xf16>, vector<1x1x4xf16>
+  func.return
+}
+
+// -----
+
 uop.kernel @scan_from_another_type(%x: memref<8xf32>) {
   %rj = tile.axis j = 8 register : vector<8xindex>
   %0 = tile.read %x[%rj] : memref<8xf32>(vector<8xindex>) -> vector<8xf32>

@@ -49,6 +49,21 @@ uop.kernel @scans(%out: memref<f32>) {
   %2, %3, %4, %5 = tile.scan_across argmax_last %x, %n from %x8, %n8 over %lj, %rk : vector<8x4xf32>, vector<8x4xi64> from vector<8x1xf32>, vector<8x1xi64>(index, vector<1x4xindex>)
 }
 
+// One place of an axis that registers and lanes share; a product over several steps along K, which the accumulator lacks.
+// CHECK-LABEL: uop.kernel @chained
+uop.kernel @chained(%out: memref<f32>) schedule #tile.schedule<i = 16 mma, l = 2 register * 8 mma, k = 2 register * 16 mma, d = 16 mma> {
+  %rk = tile.axis k = 2 register : vector<1x2x1x1x1xindex>
+  %rk_1 = tile.axis k = 2 register : vector<1x1x2x1x1xindex>
+  %ll = tile.axis l = 4 lane : index
+  %rl = tile.axis l = 2 register : vector<1x1x1x1x2xindex>
+  %p, %v, %acc, %k = "test.op"() : () -> (vector<1x2x2x2x2xf16>, vector<2x2x2x2xf16>, vector<2x1x1x2x2xf32>, index)
+  // CHECK: tile.take_across %p at %k over %rk, %rk_1, %ll, %rl : vector<1x2x2x2x2xf16>(vector<1x2x1x1x1xindex>, vector<1x1x2x1x1xindex>, index, vector<1x1x1x1x2xindex>)
+  // GENERIC: "tile.take_across"(%p, %k, %rk, %rk_1, %ll, %rl) : (vector<1x2x2x2x2xf16>, index, vector<1x2x1x1x1xindex>, vector<1x1x2x1x1xindex>, index, vector<1x1x1x1x2xindex>) -> vector<1x1x1x2x1xf16>
+  %0 = tile.take_across %p at %k over %rk, %rk_1, %ll, %rl : vector<1x2x2x2x2xf16>(vector<1x2x1x1x1xindex>, vector<1x1x2x1x1xindex>, index, vector<1x1x1x1x2xindex>)
+  // CHECK: tile.mma m16n8k16 %acc, %p, %v : vector<2x1x1x2x2xf32>, vector<1x2x2x2x2xf16>, vector<2x2x2x2xf16>
+  %1 = tile.mma m16n8k16 %acc, %p, %v : vector<2x1x1x2x2xf32>, vector<1x2x2x2x2xf16>, vector<2x2x2x2xf16>
+}
+
 // A schedule may have no axis: one thread.
 // CHECK: uop.kernel @scalar(%out: memref<f32>) schedule #tile.schedule<> {
 uop.kernel @scalar(%out: memref<f32>) schedule #tile.schedule<> {

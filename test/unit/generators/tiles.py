@@ -9,7 +9,7 @@ from xdsl.ir import Attribute, Region, SSAValue
 from uop.dialects.atoms import ATOMS
 from uop.dialects.axes import THREAD_KINDS, AxisKind
 from uop.dialects.layouts import SHARED
-from uop.dialects.tile import AxisOp, MmaOp, ReadOp, ReduceAcrossOp, ScanAcrossOp, StageOp, WriteOp
+from uop.dialects.tile import AxisOp, MmaOp, ReadOp, ReduceAcrossOp, ScanAcrossOp, StageOp, TakeAcrossOp, WriteOp
 from uop.dialects.types import ELEMENT_TYPES, byte_width, index, with_element
 from uop.dialects.uop import KernelOp
 
@@ -121,14 +121,25 @@ def scan_across(program: Program) -> None:
     program.add(ScanAcrossOp.of(name, inputs, program.values([_tile(begun, element) for element in types]), over))
 
 
+def take_across(program: Program) -> None:
+    over = [_axis(program, program.choose(*THREAD_KINDS)) for _ in range(program.choose(1, 2))]
+    shape = program.choose(*_SHAPES)
+    if program.draw(st.booleans()):
+        factor = AxisOp.of(program.draw(axis_names), shape[0], AxisKind.REGISTER, VectorType(index, (shape[0], 1)))
+        over.append(program.add(factor).result)
+    tile = program.value(VectorType(program.draw(elements), shape))
+    program.add(TakeAcrossOp.of(tile, program.value(index), over))
+
+
 def mma(program: Program) -> None:
     atom = program.choose(*ATOMS)
     element = ELEMENT_TYPES["f32"] if atom == "m16n8k8" else ELEMENT_TYPES[program.choose("f16", "bf16")]
     a, b, c = ATOMS[atom].registers
     repeat = program.choose((), (2,), (1, 3))
+    summed = repeat[: len(repeat) - program.choose(0, 1)]  # what is left out are steps along K
     operands = program.values(
         [
-            VectorType(ELEMENT_TYPES["f32"], (*repeat, c)),
+            VectorType(ELEMENT_TYPES["f32"], (*summed, c)),
             VectorType(element, (*repeat, a)),
             VectorType(element, (*repeat, b)),
         ]
@@ -146,6 +157,7 @@ OPS: tuple[Maker, ...] = (
     stage,
     reduce_across,
     scan_across,
+    take_across,
     mma,
     for_(lambda: OPS),
 )
