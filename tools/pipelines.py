@@ -113,7 +113,7 @@ C_STAGES: tuple[Stage, ...] = (
         (
             Step("uop-expand-scatter"),
             Step("uop-split-reduce", fixed=(Option("products", print_values(False)),)),
-            Step("uop-partition", fixed=(Option("one-pass", print_values(False)),)),
+            Step("uop-partition", fixed=(Option("products", print_values(1)), Option("one-pass", print_values(False)))),
             Step("uop-merge-kernels"),
         ),
     ),

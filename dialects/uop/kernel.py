@@ -6,11 +6,13 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
+    DenseArrayBase,
     StringAttr,
     SymbolNameConstraint,
     TensorType,
+    i64,
 )
-from xdsl.ir import Attribute, Region
+from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -27,17 +29,21 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..schedule import ScheduleAttr
 from ..syntax import (
+    integer_values,
+    integers,
     parse_arguments,
     parse_attributes,
+    parse_integers,
     parse_optional_results,
     parse_types,
     print_arguments,
     print_attributes,
+    print_integers,
     print_operands,
     print_optional_results,
     print_types,
 )
-from ..types import is_memref, is_tensor
+from ..types import is_memref, is_tensor, shape_of
 
 
 @irdl_op_definition
@@ -110,13 +116,36 @@ class KernelOp(IRDLOperation):
 
 @irdl_op_definition
 class YieldOp(IRDLOperation):
-    """What a kernel in tensor form computes."""
+    """What a kernel in tensor form computes.
+
+    parts: into how many equal parts each dimension of the first result is cut, `uop.yield %x parts [1, 1, 2]`: they are
+    computed one beside the other, where elements move from one to another.
+    """
 
     name = "uop.yield"
 
+    parts = opt_prop_def(DenseArrayBase.constr(i64))
     arguments = var_operand_def(TensorType.constr())
 
     traits = traits_def(IsTerminator())
+
+    @staticmethod
+    def of(values: Sequence[SSAValue], parts: Sequence[int] = ()) -> YieldOp:
+        properties = {"parts": integers(parts)} if parts else {}
+        return YieldOp.create(operands=values, properties=properties)
+
+    @property
+    def part_counts(self) -> tuple[int, ...]:
+        """As `parts`; empty where nothing is cut."""
+        return () if self.parts is None else integer_values(self.parts)
+
+    def verify_(self) -> None:
+        for value in self.operands[:1] if self.part_counts else ():
+            shape = shape_of(value.type)
+            if len(shape) != len(self.part_counts) or any(
+                count < 1 or extent % count for extent, count in zip(shape, self.part_counts, strict=True)
+            ):
+                raise VerifyException(f"{value.type} is not cut into {list(self.part_counts)} equal parts")
 
     @classmethod
     def parse(cls, parser: Parser) -> YieldOp:
@@ -125,17 +154,25 @@ class YieldOp(IRDLOperation):
         operands = [] if first is None else [first]
         while operands and parser.parse_optional_punctuation(","):
             operands.append(parser.parse_unresolved_operand())
+        parts: Sequence[int] = ()
+        if operands and parser.parse_optional_keyword("parts"):
+            parts = integer_values(parse_integers(parser))
         attributes = parse_attributes(parser)
         types: list[Attribute] = []
         if operands:
             parser.parse_punctuation(":")
             types = parse_types(parser)
-        return cls.create(operands=parser.resolve_operands(operands, types, position), attributes=attributes)
+        op = cls.of(parser.resolve_operands(operands, types, position), parts)
+        op.attributes.update(attributes)
+        return op
 
     def print(self, printer: Printer) -> None:
         if self.operands:
             printer.print_string(" ")
             print_operands(printer, self.operands)
+        if self.part_counts:
+            printer.print_string(" parts ")
+            print_integers(printer, self.part_counts)
         print_attributes(printer, self)
         if self.operands:
             printer.print_string(" : ")

@@ -77,9 +77,9 @@ class Side:
         )
 
 
-def _sides(extent: int) -> tuple[Side, ...]:
-    """16, 32 or 64 elements, less for small axes: runs as long as they can be, or of one."""
-    registers = 4 if extent >= 32 else 2 if extent > 8 else 1
+def _sides(extent: int, most: int) -> tuple[Side, ...]:
+    """16, 32 or 64 elements, at most `most` a thread, less for small axes: runs as long as they can be, or of one."""
+    registers = min(most, 4 if extent >= 32 else 2 if extent > 8 else 1)
     threads = min(16, power_of_two_above(ceil_div(extent, registers)))
     return Side(threads, 1, registers), Side(threads, registers, 1)
 
@@ -106,16 +106,13 @@ MANY_BLOCKS = 64
 
 
 def _large_sides(
-    shape: KernelShape, row: str, column: str, reduced: str, staged: Mapping[str, Access]
+    shape: KernelShape, sums: Sequence[ReduceOp], narrow: str, other: str, staged: Mapping[str, Access]
 ) -> dict[str, tuple[Side, ...]] | None:
     """The sides of tiles of which each thread computes 8 x 8 elements, of all products together: for many blocks of
     them, and sums of nothing but products, whose 64 accumulators and written-out steps fit the registers and the
     patience of a compiler."""
-    reductions = [op for op in shape.kernel.body.walk() if isinstance(op, ReduceOp)]
-    counts = {axis: sum(axis in access.axes for access in staged.values()) for axis in (row, column)}
-    narrow = max((row, column), key=counts.__getitem__)
-    registers = {axis: 8 for axis in (row, column)}
-    registers[narrow] = max(1, 8 // power_of_two_above(len(reductions)))
+    reduced = sums[0].axis.axis.data
+    registers = {other: 8, narrow: max(1, 8 // power_of_two_above(len(sums)))}
     tile = {axis: 8 * count for axis, count in registers.items()}
     blocks = prod(ceil_div(max(1, shape.extents[axis]), tile.get(axis, 1)) for axis in shape.parallel)
     is_large = (
@@ -123,9 +120,9 @@ def _large_sides(
         and shape.extents[reduced] > LARGE_STEP
         and blocks >= MANY_BLOCKS
         and shape.widest_bytes <= 4
-        and all(reduction.axis.axis.data == reduced for reduction in reductions)
-        and len(staged) == len(reductions) + 1
-        and all(isinstance(op, LoadOp | CastOp | MulOp | YieldOp) for each in reductions for op in each.body.block.ops)
+        and len(shape.reduced) == 1
+        and len(staged) == len(sums) + 1
+        and all(isinstance(op, LoadOp | CastOp | MulOp | YieldOp) for each in sums for op in each.body.block.ops)
     )
     return {axis: LARGE_SIDES[count] for axis, count in registers.items()} if is_large else None
 
@@ -144,8 +141,13 @@ def product_schedule(shape: KernelShape, row: str, column: str, reduced: str) ->
     extents = {axis: max(1, shape.extents[axis]) for axis in (row, column)}
     length = max(1, shape.extents[reduced])
     staged = _staged_loads(shape, reduced)
-    large = _large_sides(shape, row, column, reduced, staged)
-    choices = large or {axis: _sides(extent) for axis, extent in extents.items()}
+    reductions = [op for op in shape.kernel.body.walk() if isinstance(op, ReduceOp)]
+    sums = [op for op in reductions if op.axis.axis.data == reduced]
+    # Of several products side by side, a thread computes fewer elements each along the axis of what they do not share.
+    narrow = max((column, row), key=lambda axis: sum(axis in access.axes for access in staged.values()))
+    large = _large_sides(shape, sums, narrow, row if narrow == column else column, staged)
+    most = {narrow: max(1, 8 // power_of_two_above(len(sums)))}
+    choices = large or {axis: _sides(extent, most.get(axis, 4)) for axis, extent in extents.items()}
     tile = {axis: sides[0].extent for axis, sides in choices.items()}
     further = _further_threads(shape, prod(sides[0].threads for sides in choices.values()), row, column)
     tile |= further
@@ -189,22 +191,22 @@ def product_schedule(shape: KernelShape, row: str, column: str, reduced: str) ->
     sizes = " x ".join(map(str, (*further.values(), tile[row], tile[column])))
     reason = f"product: a tile of {sizes} a block, {step} deep, {steps} steps"
     threads = prod(side.threads for side in sides.values()) * prod(further.values())
-    sums = sum(op.axis.axis.data == reduced for op in shape.kernel.body.walk() if isinstance(op, ReduceOp))
-    words = sums * prod(side.registers for side in sides.values()) * ceil_div(shape.widest_bytes, 4)
-    min_blocks = None if large else _min_blocks(words, threads)
+    words = len(sums) * prod(side.registers for side in sides.values()) * ceil_div(shape.widest_bytes, 4)
+    min_blocks = None if large else _min_blocks(words, threads, len(sums))
     if min_blocks is not None:
         reason += f", {min_blocks} blocks a multiprocessor for {words} registers of sums"
     return Choice(schedule_of(shape, axes, stage, min_blocks=min_blocks), reason)
 
 
-def _min_blocks(words: int, threads: int) -> int | None:
+def _min_blocks(words: int, threads: int, sums: int) -> int | None:
     """Blocks of so many threads that a multiprocessor holds while each thread has the registers that it needs: `words`
-    for its sums, as many for operands and products, and 48 for addresses.
+    for its sums, as many for operands and products, and 48 for addresses; where it has several sums, as many again for
+    what they are combined with at the end.
 
     None where these are no more than the 64 that ptxas gives each thread of such blocks if it is told nothing. It
     spills what does not fit, also where it could give more.
     """
-    needed = 2 * words + 48
+    needed = (2 if sums == 1 else 3) * words + 48
     return max(1, REGISTERS // (max(WARP, threads) * needed)) if needed > UNASKED_REGISTERS else None
 
 

@@ -6,7 +6,9 @@ each of its accesses; `uop-partition` reads from the same plan how often a fused
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from itertools import combinations, product
+from math import prod
 from typing import NamedTuple
 
 from xdsl.ir import Operation, SSAValue
@@ -79,10 +81,13 @@ class Accesses:
     """The accesses to the values of a kernel's ops.
 
     ops: the kernel's ops in an order in which operands come first.
-    roots: what the kernel computes, each written at one range for each dimension.
+    roots: what the kernel computes, each written at one range for each dimension; at those of the first where it has
+    the same dimensions, or merged ones (`matched_dimensions`).
     leaves: values that are read from memory, not computed.
     limit: at how many places an op that computes something may be read; past it `CrowdedError` names the op.
     pairs: what is known of ops that were looked at before.
+    parts: into how many equal parts each dimension of the first root is cut. They are written one beside the other, at
+    ranges as long as a part, so that what moves elements from one to another (a rotary embedding) finds them there.
     """
 
     def __init__(
@@ -92,6 +97,7 @@ class Accesses:
         leaves: Container[SSAValue],
         limit: int | None = None,
         pairs: AxisPairs | None = None,
+        parts: Sequence[int] = (),
     ):
         self.algebra = IndexAlgebra()
         self.of: dict[Operation | SSAValue, dict[Access, None]] = {}
@@ -102,31 +108,59 @@ class Accesses:
         """The ranges that a reduction or a scan goes over."""
         self.padding: dict[tuple[Operation, Access], tuple[Condition, ...]] = {}
         """Where a pad, for an access, has an element of its input, as far as that is not certain."""
-        self.roots: list[Access] = []
+        self.roots: list[tuple[SSAValue, Access]] = []
+        """Where the roots are written: each part of each."""
         self._leaves = leaves
         self._limit = limit
         self._classes = AxisClasses(ops, pairs or AxisPairs())
         self._ranges: dict[int, list[int]] = {}
         self._range_indices: list[Index] = []
+        first = list(self._written(roots[0], parts))
         for root in roots:
-            taken: set[int] = set()
-            indices: list[Index] = []
-            for d, extent in enumerate(shape_of(root.type)):
-                indices.append(ZERO if extent == 1 else self.range_of(root, d, taken))
-                taken |= self.algebra.ranges(indices[-1])
-            self.roots.append(Access(tuple(indices)))
-            self._read(root, self.roots[-1])
+            matched = matched_dimensions(shape_of(roots[0].type), shape_of(root.type))
+            for access in first if matched is not None else self._written(root):
+                place = access if matched is None else self._merged(access, shape_of(roots[0].type), matched)
+                self.roots.append((root, place))
+                self._read(root, place)
         for op in reversed(ops):
             if op not in self.of:
                 continue
             visit = _VISITS.get(type(op)) or (_elementwise if isinstance(op, AluOp) else None)
             if visit is None:
                 raise PassError(f"{op.name} is not supported in kernels yet", op, "it has no form over ranges")
-            operands = tuple(op.operands)
             for access in self.of[op]:
-                self.operands[op, access] = places = visit(self, op, access)
-                for operand, place in zip(operands, places, strict=True):
+                self.operands[op, access] = visit(self, op, access)
+                for operand, place in self.inputs(op, access):
                     self._read(operand, place)
+
+    def inputs(self, op: Operation, access: Access) -> Iterable[tuple[SSAValue, Access]]:
+        """What an op reads for one access to its results, and where: nothing where it is certain to give 0."""
+        places = self.operands[op, access]
+        return zip(op.operands, places, strict=True) if places else ()
+
+    def _merged(self, access: Access, shape: Sequence[int], merged: Sequence[Sequence[int]]) -> Access:
+        """The place of a value of which each dimension is some of those of `shape`, outermost first."""
+        indices: list[Index] = []
+        for group in merged:
+            index = ZERO
+            for d in group:
+                index = self.algebra.sum(self.algebra.affine(index, shape[d]), access.indices[d])
+            indices.append(index)
+        return Access(tuple(indices))
+
+    def _written(self, root: SSAValue, parts: Sequence[int] = ()) -> Iterator[Access]:
+        """The places at which the parts of a root are written."""
+        taken: set[int] = set()
+        indices: list[Sequence[Index]] = []
+        for d, extent in enumerate(shape_of(root.type)):
+            count = parts[d] if parts else 1
+            if count > 1:
+                _, part = self._new_range(extent // count)
+                indices.append([self.algebra.affine(part, 1, number * (extent // count)) for number in range(count)])
+                continue
+            indices.append([ZERO if extent == 1 else self.range_of(root, d, taken)])
+            taken |= self.algebra.ranges(indices[-1][0])
+        yield from map(Access, product(*indices))
 
     def range_of(self, value: SSAValue, dimension: int, taken: Container[int]) -> Index:
         """A range of the dimension's logical axis that is not taken: one that is there, or a new one."""
@@ -134,10 +168,14 @@ class Accesses:
         for number in ranges:
             if number not in taken:
                 return self._range_indices[number]
-        number, index = self.algebra.range(shape_of(value.type)[dimension])
+        number, index = self._new_range(shape_of(value.type)[dimension])
         ranges.append(number)
-        self._range_indices.append(index)
         return index
+
+    def _new_range(self, extent: int) -> tuple[int, Index]:
+        number, index = self.algebra.range(extent)
+        self._range_indices.append(index)
+        return number, index
 
     def _read(self, value: SSAValue, access: Access) -> None:
         if value in self._leaves:
@@ -188,6 +226,25 @@ class Accesses:
                 return False
             value = op.operands[0]
         return True
+
+
+def matched_dimensions(first: Sequence[int], shape: Sequence[int]) -> list[tuple[int, ...]] | None:
+    """For each dimension of `shape` the dimensions of the first one that it is, all of them once; None if it is not.
+
+    A dimension is one of the same extent, or else several in their order: heads and their channels.
+    """
+    left = [d for d, extent in enumerate(first) if extent != 1]
+    groups: list[tuple[int, ...]] = []
+    for extent in shape:
+        group: tuple[int, ...] | None = () if extent == 1 else None
+        for count in range(1, len(left) + 1):
+            if group is None:
+                group = next((g for g in combinations(left, count) if prod(first[d] for d in g) == extent), None)
+        if group is None:
+            return None
+        groups.append(group)
+        left = [d for d in left if d not in group]
+    return None if left else groups
 
 
 _MOVES = (ReshapeOp, ExpandOp, PermuteOp, PadOp, ShrinkOp, WindowOp, FlipOp, GatherOp)
@@ -253,6 +310,9 @@ def _pad(plan: Accesses, op: PadOp, access: Access) -> tuple[Access, ...]:
         indices.append(ZERO if extent == 1 else moved)
         if low or high:
             bounds = plan.algebra.bounds(moved)
+            if bounds is not None and (bounds[1] < 0 or bounds[0] >= extent):
+                plan.padding[op, access] = ()
+                return ()
             condition = Condition(
                 moved,
                 0 if bounds is None or bounds[0] < 0 else None,

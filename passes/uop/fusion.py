@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from ...dialects.types import bit_width, element_of, is_float
+from ...dialects.types import bit_width, element_of, is_float, shape_of
 from ...dialects.uop import (
     AluOp,
     BitcastOp,
@@ -21,9 +22,10 @@ from ...dialects.uop import (
 )
 from ...rewriting.diagnostics import emit_remark
 from .axis_classes import AxisPairs
-from .fusion_limits import Combination, Cone, Violation, byte_count, find_violation
+from .fusion_limits import PRODUCTS, Combination, Cone, Violation, byte_count, find_violation
 from .one_pass import MOST_REDUCTIONS, OnePassTrials
 from .post_dominators import PostDominators
+from .siblings import join_siblings
 
 
 class Fusion:
@@ -46,7 +48,7 @@ class Fusion:
       the first of them then ends at the last, even though one that ended in between would break a criterion.
     """
 
-    def __init__(self, block: Block, *, one_pass: bool = True):
+    def __init__(self, block: Block, *, products: int = PRODUCTS, one_pass: bool = True):
         returned = block.last_op
         assert isinstance(returned, ReturnOp)
         self.outputs = list(returned.operands)
@@ -62,6 +64,9 @@ class Fusion:
         self._refused: dict[Operation, str] = {}
         self._pairs = AxisPairs()
         self._trials = OnePassTrials(self.ops if one_pass else ())
+        self._products = products
+        self._parts: dict[Operation, tuple[int, ...]] = {}
+        """Into what parts the result of a kernel is cut, by its last op."""
         for value in self.outputs:
             if isinstance(source := source_of_view(value).owner, Operation):
                 self.materialised.add(source)
@@ -72,8 +77,9 @@ class Fusion:
             self._settle(op)
 
     def kernels(self) -> list[Cone]:
-        """The kernels in the order of their last ops."""
-        return [self.cones[op] for op in sorted(self.cones, key=self.position.__getitem__)]
+        """The kernels, siblings joined, each behind those that it reads."""
+        cones = [self.cones[op] for op in sorted(self.cones, key=self.position.__getitem__)]
+        return join_siblings(cones, self.position, self.find_violation) if self._products > 1 else cones
 
     def cone(self, root: Operation) -> Cone:
         """The kernel that ends in `root`."""
@@ -94,13 +100,28 @@ class Fusion:
             for result in root.results
             if result in outputs or any(use.operation in self.position for use in result.uses)
         ]
-        return Cone(sorted(ops, key=self.position.__getitem__), roots, leaves)
+        return Cone(sorted(ops, key=self.position.__getitem__), roots, leaves, self._parts.get(root, ()))
+
+    def find_violation(self, cone: Cone) -> Violation | None:
+        """The first criterion that a kernel breaks."""
+        return find_violation(cone, self._pairs, self._trials.reductions(cone), self._products)
+
+    def _find_violation(self, root: Operation) -> Violation | None:
+        """The first criterion that the kernel that ends in `root` breaks, whole or with its result in parts."""
+        cone = self.cone(root)
+        violation = self.find_violation(cone)
+        if violation is None or cone.parts:
+            return violation
+        for parts in _possible_parts(cone):
+            if self.find_violation(replace(cone, parts=parts)) is None:
+                self._parts[root] = parts
+                return None
+        return violation
 
     def _is_legal(self, root: Operation) -> bool:
         # Cuts only take ops away: what is legal stays so.
         if root not in self._legal:
-            cone = self.cone(root)
-            violation = find_violation(cone, self._pairs, self._trials.reductions(cone))
+            violation = self._find_violation(root)
             if violation is not None:
                 self._refused[root] = str(violation)
                 return False
@@ -188,7 +209,7 @@ class Fusion:
                 pending.append(end)
                 for other in sorted(self._kernels_of.pop(end, ()), key=self.position.__getitem__):
                     self._register(other, self.cone(other))
-            self._register(root, cone)
+            self._register(root, self.cone(root))
 
     def _register(self, root: Operation, cone: Cone) -> None:
         if root in self.cones:
@@ -200,10 +221,8 @@ class Fusion:
             self._kernels_of.setdefault(op, set()).add(root)
 
     def _find_cut(self, cone: Cone) -> Violation | None:
-        violation = None
-        if cone.ops[-1] not in self._legal:
-            violation = find_violation(cone, self._pairs, self._trials.reductions(cone))
-        return violation or self._find_repeated(cone)
+        root = cone.ops[-1]
+        return (None if root in self._legal else self._find_violation(root)) or self._find_repeated(cone)
 
     def _end_of_cut(self, op: Operation, cone: Cone) -> Operation:
         """Where the new kernel that computes `op` ends, inside of the one that is cut."""
@@ -237,6 +256,17 @@ class Fusion:
                     reason = f"is needed by {count} kernels, each of which would read {read} bytes for it"
                     found = Violation(op, reason)
         return found
+
+
+def _possible_parts(cone: Cone) -> Iterator[tuple[int, ...]]:
+    """Halves of a dimension of the result, where the kernel takes halves of that dimension."""
+    shape = shape_of(cone.roots[0].type)
+    for d, extent in enumerate(shape):
+        for op in cone.ops:
+            if isinstance(op, ShrinkOp) and len(halves := shape_of(op.result.type)) == len(shape):
+                if halves[d] * 2 == extent == shape_of(op.input.type)[d]:
+                    yield tuple(2 if d == e else 1 for e in range(len(shape)))
+                    break
 
 
 def _only_widens(op: Operation) -> bool:

@@ -43,7 +43,6 @@ from ...dialects.types import byte_width, element_count, element_of, shape_of
 from ...dialects.uop import AluOp, ConstOp, GatherOp, IotaOp, MovementOp, ReduceAxisOp, ScanAxisOp
 from .accesses import Access, Accesses, CrowdedError, UnorderedScanError
 from .axis_classes import AxisPairs
-from .index_algebra import ZERO
 
 RECOMPUTATION = 1.5
 """How often a reduction may be computed for each of its elements: a bit more than once, for padding of the result."""
@@ -58,6 +57,8 @@ PRODUCTS = 8
 
 VALUE_CHANNELS = 256
 """Sums that a block holds for each query: more would be computed in parts, each with all scores of its own."""
+RUN = 8
+"""Neighbours of a dimension of a contraction's result that are a tile: the columns of a matrix instruction."""
 
 OPERAND_COST = 6
 """What an operand of a contraction may cost: its loads and its ops, a dear one counted as `DEAR_COST`."""
@@ -76,12 +77,14 @@ DEAR_OPS = frozenset(
 class Cone:
     """The ops of a kernel: all that its root needs, up to what lies in memory.
 
-    ops: operands first. roots: the results of the last op that are used. leaves: what the kernel reads.
+    ops: operands first. roots: the results that are used elsewhere. leaves: what the kernel reads.
+    parts: into how many parts each dimension of the roots is cut (`Accesses`); none if empty.
     """
 
     ops: list[Operation]
     roots: list[SSAValue]
     leaves: dict[SSAValue, None]
+    parts: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -120,17 +123,21 @@ def byte_count(value: SSAValue) -> int:
 
 
 def find_violation(
-    cone: Cone, pairs: AxisPairs | None = None, one_pass: frozenset[Operation] = frozenset()
+    cone: Cone,
+    pairs: AxisPairs | None = None,
+    one_pass: frozenset[Operation] = frozenset(),
+    products: int = PRODUCTS,
 ) -> Violation | None:
     """The first criterion that the kernel breaks, None if it keeps them all.
 
     pairs: see `Accesses`. one_pass: the kernel's reductions, where they become one pass over an axis.
+    products: the most contractions that a kernel may have.
     """
     for op in cone.ops:
         if isinstance(op, GatherOp) and (producer := _producer(op.input, cone)) is not None:
             return Violation(producer, "would be read at places that data chooses")
     try:
-        plan = Accesses(cone.ops, cone.roots, cone.leaves, PLACES, pairs)
+        plan = Accesses(cone.ops, cone.roots, cone.leaves, PLACES, pairs, cone.parts)
     except CrowdedError as error:
         return Violation(error.op, f"would be computed at more than {PLACES} places for each element of the result")
     except UnorderedScanError as error:
@@ -148,7 +155,7 @@ def find_violation(
     return (
         _find_recomputation(plan, reductions)
         or _find_second_space(cone, reductions)
-        or _find_untiled_contraction(cone, plan, reductions)
+        or _find_untiled_contraction(cone, plan, reductions, products)
     )
 
 
@@ -168,14 +175,16 @@ def _size(plan: Accesses, ranges: Iterable[int]) -> int:
 
 
 def _find_recomputation(plan: Accesses, reductions: Sequence[_Reduction]) -> Violation | None:
-    parallel = frozenset[int]().union(*(plan.algebra.ranges_of(access.indices) for access in plan.roots))
-    times: dict[Combination, float] = {}
+    parallel = frozenset[int]().union(*(plan.algebra.ranges_of(access.indices) for _, access in plan.roots))
+    steps: dict[Combination, int] = {}
+    elements: dict[Combination, int] = {}
     for reduction in reductions:
-        steps = _size(plan, parallel - reduction.bound)
-        count = prod(max(extent, 1) for extent in shape_of(reduction.op.results[0].type))
-        elements = min(count, _size(plan, reduction.dependent))
-        times[reduction.op] = times.get(reduction.op, 0) + steps / elements
-    for op, count in times.items():
+        steps[reduction.op] = steps.get(reduction.op, 0) + _size(plan, parallel - reduction.bound)
+        elements[reduction.op] = elements.get(reduction.op, 0) + _size(plan, reduction.dependent)
+    for op, count in steps.items():
+        # Different places may be different elements: parts of the result that are computed one beside the other.
+        size = prod(max(extent, 1) for extent in shape_of(op.results[0].type))
+        count /= min(size, elements[op])
         if count > RECOMPUTATION:
             return Violation(op, f"would be computed {count:.4g} times for each of its elements")
     return None
@@ -207,7 +216,9 @@ def _kind(op: Combination, other: Combination) -> str:
     return f"{op.monoid.data} over other axes"
 
 
-def _find_untiled_contraction(cone: Cone, plan: Accesses, reductions: Sequence[_Reduction]) -> Violation | None:
+def _find_untiled_contraction(
+    cone: Cone, plan: Accesses, reductions: Sequence[_Reduction], products: int
+) -> Violation | None:
     contractions = [reduction for reduction in reductions if _is_contraction(cone, plan, reduction)]
     if not contractions:
         return None
@@ -218,8 +229,8 @@ def _find_untiled_contraction(cone: Cone, plan: Accesses, reductions: Sequence[_
             min(first, other, key=reductions.index).op,
             "shares a kernel with another reduction, and one is a contraction",
         )
-    if len(reductions) > PRODUCTS:
-        return Violation(first.op, f"is one of more than {PRODUCTS} contractions in a kernel")
+    if len(reductions) > products:
+        return Violation(first.op, f"shares a kernel with {len(reductions) - 1} other contractions")
     for number, contraction in enumerate(contractions):
         for other in contractions[:number]:
             if not _is_beside(cone, plan, other, contraction):
@@ -231,9 +242,7 @@ def _find_untiled_contraction(cone: Cone, plan: Accesses, reductions: Sequence[_
 
 
 def _find_uneven_result(plan: Accesses, contraction: _Reduction) -> Violation | None:
-    indices = [index for index in contraction.access.indices if index != ZERO]
-    ranges = {plan.algebra.as_range(index) for index in indices}
-    if None in ranges or len(ranges) != len(indices):
+    if not _is_tiled(plan, contraction.access):
         return Violation(contraction.op, "is a contraction whose result is not indexed by whole ranges")
     return None
 
@@ -250,6 +259,25 @@ def _find_wide_pass(cone: Cone, plan: Accesses, reductions: Sequence[_Reduction]
     for product in (scores, values):
         violation = violation or _find_uneven_result(plan, product) or _find_dear_operand(cone, plan, product)
     return violation
+
+
+def _is_tiled(plan: Accesses, access: Access) -> bool:
+    """Whether each index walks neighbours along a range of its own: a dimension, or runs of it (the channels of a
+    head) that are long enough for a tile and are neighbours in the kernel's result, too."""
+    used: set[int] = set()
+    _, root = plan.roots[0]
+    neighbours = plan.algebra.ranges(next((index for index in reversed(root.indices) if index[1]), (0, ())))
+    for index in access.indices:
+        ranges = {plan.algebra.as_range((0, ((atom, 1),))): coefficient for atom, coefficient in index[1]}
+        if None in ranges or not used.isdisjoint(ranges):
+            return False
+        used.update(number for number in ranges if number is not None)
+        runs = [number for number, step in ranges.items() if step == 1 and number is not None]
+        if ranges and not runs:
+            return False
+        if len(ranges) > 1 and (plan.algebra.extents[runs[0]] < RUN or runs[0] not in neighbours):
+            return False
+    return True
 
 
 def _is_beside(cone: Cone, plan: Accesses, one: _Reduction, other: _Reduction) -> bool:
@@ -277,7 +305,7 @@ def _is_contraction(cone: Cone, plan: Accesses, reduction: _Reduction) -> bool:
 
 def _elements(plan: Accesses, reduction: _Reduction) -> Iterable[tuple[SSAValue, Access]]:
     """What the elements of a reduction are computed from, each place once, up to leaves and other reductions."""
-    pending = list(zip(reduction.op.operands, plan.operands[reduction.op, reduction.access], strict=True))
+    pending = list(plan.inputs(reduction.op, reduction.access))
     seen: set[tuple[SSAValue, Access]] = set()
     while pending:
         place = pending.pop()
@@ -287,13 +315,13 @@ def _elements(plan: Accesses, reduction: _Reduction) -> Iterable[tuple[SSAValue,
         yield place
         op = place[0].owner
         if isinstance(op, Operation) and not isinstance(op, Combination) and (op, place[1]) in plan.operands:
-            pending.extend(zip(op.operands, plan.operands[op, place[1]], strict=True))
+            pending.extend(plan.inputs(op, place[1]))
 
 
 def _find_dear_operand(cone: Cone, plan: Accesses, contraction: _Reduction) -> Violation | None:
     """Operands are the largest parts of the elements' expression that do not depend on the whole space."""
     whole = contraction.dependent | contraction.over
-    pending = list(zip(contraction.op.operands, plan.operands[contraction.op, contraction.access], strict=True))
+    pending = list(plan.inputs(contraction.op, contraction.access))
     seen: set[tuple[SSAValue, Access]] = set()
     while pending:
         value, access = pending.pop(0)
@@ -304,7 +332,7 @@ def _find_dear_operand(cone: Cone, plan: Accesses, contraction: _Reduction) -> V
         assert isinstance(op, Operation)
         ranges = plan.algebra.ranges_of(access.indices)
         if ranges == whole:
-            pending.extend(zip(op.operands, plan.operands[op, access], strict=True))
+            pending.extend(plan.inputs(op, access))
             continue
         repetition = _size(plan, whole - ranges)
         producer = _producer(value, cone)
@@ -335,5 +363,5 @@ def _cost(cone: Cone, plan: Accesses, value: SSAValue, access: Access) -> int:
         assert isinstance(op, Operation)
         if isinstance(op, AluOp):
             cost += DEAR_COST if op.row().name in DEAR_OPS else 1
-        pending.extend(zip(op.operands, plan.operands[op, access], strict=True))
+        pending.extend(plan.inputs(op, access))
     return cost

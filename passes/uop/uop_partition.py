@@ -31,7 +31,7 @@ from ...rewriting.builder import Builder
 from ...rewriting.diagnostics import PassError
 from ...rewriting.locations import fuse_locations
 from .fusion import Fusion, source_of_view
-from .fusion_limits import Cone
+from .fusion_limits import PRODUCTS, Cone
 from .names import distinct_names
 from .reshape_groups import without_ones
 from .views import View, find_views
@@ -51,10 +51,12 @@ class UOpPartitionPass(ModulePass):
     functions that return scalars.
 
     one_pass: whether a softmax between two products is one kernel, for uop-fuse-reductions to make one pass of.
+    products: the most contractions that share a kernel, and what they read.
     """
 
     name = "uop-partition"
 
+    products: int = PRODUCTS
     one_pass: bool = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
@@ -63,7 +65,8 @@ class UOpPartitionPass(ModulePass):
         for function in op.ops:
             if isinstance(function, FuncOp) and function.body.blocks and not _is_program(function):
                 _check(function)
-                _Partition(function, symbols).run(Fusion(function.body.block, one_pass=self.one_pass))
+                fusion = Fusion(function.body.block, products=self.products, one_pass=self.one_pass)
+                _Partition(function, symbols).run(fusion)
 
 
 def _is_program(function: FuncOp) -> bool:
@@ -167,7 +170,7 @@ class _Partition:
             values.update(zip(op.results, copy.results, strict=True))
         with builder.at(cone.ops[-1].location):
             results = [builder.reshape(values[root], _buffer_shape(root)) for root in cone.roots]
-            builder.insert(YieldOp.create(operands=results))
+            builder.insert(YieldOp.of(results, _buffer_parts(cone)))
 
         location = fuse_locations(op.location for op in cone.ops)
         types = [result.type for result in results]
@@ -179,6 +182,14 @@ class _Partition:
             result.name_hint = root.name_hint
             self.add_buffer(root, result)
         return kernel
+
+
+def _buffer_parts(cone: Cone) -> tuple[int, ...]:
+    """The parts of the kernel's results, which have the shapes of buffers."""
+    root = cone.roots[0]
+    if len(_buffer_shape(root)) == len(cone.parts):
+        return cone.parts
+    return tuple(count for count, extent in zip(cone.parts, shape_of(root.type), strict=False) if extent != 1)
 
 
 def _buffer_shape(root: SSAValue) -> tuple[int, ...]:

@@ -43,7 +43,8 @@ class UOpRangeifyPass(ModulePass):
     expression.
 
     - The kernel takes buffers: its results' (`out`, or `out0`, `out1`, …), then its arguments'. Buffers keep
-      their shapes, and each result is stored at one range for each of its dimensions.
+      their shapes, and each result is stored at one range for each of its dimensions, those of one shape at the same;
+      where `uop.yield` cuts dimensions into parts, each part has a store.
     - A reduction binds the ranges that it goes over. One range serves all phases that walk the same logical
       axis (softmax: the maximum, the sum and the store), unless it is in use around the reduction. Dimensions
       of extent 1 have index 0.
@@ -76,7 +77,7 @@ class _Rangeify:
         self.kernel = kernel
         block = kernel.body.block
         *self.ops, self.result = block.ops
-        self.plan = Accesses(self.ops, self.result.operands, frozenset(block.args))
+        self.plan = Accesses(self.ops, self.result.operands, frozenset(block.args), parts=self.result.part_counts)
         outputs = len(self.result.operands)
         names = distinct_names(
             ["out"] if outputs == 1 else [f"out{n}" for n in range(outputs)],
@@ -96,16 +97,16 @@ class _Rangeify:
 
     def run(self) -> None:
         """Build the kernel's new body and put it in place."""
-        roots = list(zip(self.result.operands, self.plan.roots, strict=True))
-        for root, access in roots:
+        outputs = dict(zip(self.result.operands, self.block.args, strict=False))
+        for root, access in self.plan.roots:
             with self.builder.at(_location(root, self.kernel)):
                 for expression in access.indices:
                     for number in self.plan.algebra.ranges(expression):
                         self.range(number, self.parallel_names)
-        for (root, access), output in zip(roots, self.block.args, strict=False):
+        for root, access in self.plan.roots:
             value = self.element(root, access)
             with self.builder.at(_location(root, self.kernel)):
-                self.builder.insert(StoreOp.of(value, output, [self.index(i) for i in access.indices]))
+                self.builder.insert(StoreOp.of(value, outputs[root], [self.index(i) for i in access.indices]))
         self.kernel.detach_region(self.kernel.body)
         self.kernel.add_region(Region(self.block))
         self.kernel.properties["result_types"] = ArrayAttr([])
@@ -133,7 +134,7 @@ class _Rangeify:
         else:
             op = value.owner
             assert isinstance(op, Operation)
-            yield from zip(op.operands, self.plan.operands[op, access], strict=True)
+            yield from self.plan.inputs(op, access)
             expressions = [c.value for c in self.plan.padding.get((op, access), ())]
             if isinstance(op, IotaOp):
                 expressions.extend(access.indices)
@@ -155,7 +156,7 @@ class _Rangeify:
             return self.builder.pure_like(op, ()).results
         if isinstance(op, IotaOp):
             return (self.builder.cast(self.index(access.indices[0]), element_of(op.result.type)),)
-        inputs = [self.values[place] for place in zip(op.operands, self.plan.operands[op, access], strict=True)]
+        inputs = [self.values[place] for place in self.plan.inputs(op, access)]
         if isinstance(op, AluOp):
             return (self.builder.alu(op.row().name, *inputs),)
         if isinstance(op, CastOp):
@@ -167,7 +168,8 @@ class _Rangeify:
         if isinstance(op, ScanAxisOp):
             return self.combine(ScanOp, op.monoid, inputs, self.plan.bound[op, access])
         if isinstance(op, PadOp):
-            return (self.pad(op, access, inputs[0]),)
+            zero = None if inputs else self.builder.const(0, element_of(op.result.type))
+            return (self.pad(op, access, inputs[0]) if zero is None else zero,)
         return inputs[:1]  # the other movement ops, and gather: the element is the input's at its place
 
     def load(self, argument: BlockArgument, access: Access) -> SSAValue:

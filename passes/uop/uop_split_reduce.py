@@ -13,7 +13,19 @@ from xdsl.passes import ModulePass
 
 from ...dialects.monoids import Number
 from ...dialects.types import element_count, element_of, shape_of
-from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, ExpandOp, IotaOp, MovementOp, MulOp, ReduceAxisOp
+from ...dialects.uop import (
+    AluOp,
+    BitcastOp,
+    CastOp,
+    ConstOp,
+    ExpandOp,
+    IotaOp,
+    MovementOp,
+    MulOp,
+    PermuteOp,
+    ReduceAxisOp,
+    ReshapeOp,
+)
 from ...rewriting.builder import Builder
 from ...rewriting.dead import erase_unused
 from ...rewriting.diagnostics import emit_remark
@@ -55,7 +67,8 @@ class UOpSplitReducePass(ModulePass):
     behind it with the second. Sums of floats are rounded in another order for it. Where the parts are not of one size,
     the last is padded by the monoid's identity, in index space only.
     Products of matrices are split into parts of one size, where their tiles are far fewer than a GPU's multiprocessors;
-    each part is a product, too, and the parts of the whole result lie one behind the other.
+    each part is a product, too, and the parts of the whole result lie one behind the other. Products of the same data
+    are computed side by side: their tiles count together.
     Leaves alone: other contractions, of which several results share an operand; norms and softmaxes, whose rows are
     needed again with the result, unless there are few and none fits in registers.
 
@@ -85,6 +98,8 @@ class UOpSplitReducePass(ModulePass):
             tiles = _tiles(op)
             if tiles is not None and not self.products:
                 continue
+            if tiles is not None:
+                tiles += sum(_tiles(other) or 0 for other in reductions if other is not op and _share_factor(op, other))
             count = self._count(op, first, end) if tiles is None else self._count_of_product(op, first, end, tiles)
             if count == 1:
                 continue
@@ -160,6 +175,21 @@ def _tiles(op: ReduceAxisOp) -> int | None:
         else:
             return None
     return others * prod(-(-size // TILE) for size in sizes) if min(sizes) >= TILE else None
+
+
+def _share_factor(one: ReduceAxisOp, other: ReduceAxisOp) -> bool:
+    """Whether two products multiply the same data, so that they can be computed side by side."""
+    return not _factors(one).isdisjoint(_factors(other))
+
+
+def _factors(op: ReduceAxisOp) -> set[SSAValue]:
+    """What a product multiplies, before it is moved and widened."""
+    found: set[SSAValue] = set()
+    for value in op.operands[0].owner.operands if isinstance(op.operands[0].owner, MulOp) else ():
+        while isinstance(value.owner, ExpandOp | ReshapeOp | PermuteOp | CastOp):
+            value = value.owner.operands[0]
+        found.add(value)
+    return found
 
 
 def _is_repeated(value: SSAValue, axis: int) -> bool:

@@ -67,6 +67,15 @@ PROGRAMS: dict[str, tuple[str, int]] = {
         )
         for name, half in (("f32", ""), ("f16", ".half()"))
     },
+    "queries and keys": (
+        "x, q, k = torch.randn(33, 40), torch.randn(24, 40), torch.randn(24, 40)\nx @ q.T, x @ k.T",
+        1,
+    ),
+    "rotary embedding": (
+        "q = F.linear(torch.randn(1, 33, 40), torch.randn(48, 40)).view(1, 33, 2, 24).transpose(1, 2)\n"
+        "a, b = q.chunk(2, -1)\nq * torch.randn(33, 24) + torch.cat((-b, a), -1) * torch.randn(33, 24)",
+        1,
+    ),
     "linear, gelu, linear": ("nn.Sequential(nn.Linear(33, 70), nn.GELU(), nn.Linear(70, 20))(torch.randn(19, 33))", 2),
     "attention written out": (ATTENTION + "torch.softmax(q @ k.transpose(-1, -2) * 0.25, -1) @ v", 1),
     "attention": (ATTENTION + "F.scaled_dot_product_attention(q, k, v)", 1),

@@ -216,6 +216,13 @@ uop.kernel @wrong(%x: tensor<4xf32>) -> (tensor<5xf32>) {
 
 // -----
 
+uop.kernel @parts(%x: tensor<4xf32>) -> (tensor<4xf32>) {
+  // expected-error@+1 {{tensor<4xf32> is not cut into [3] equal parts}}
+  uop.yield %x parts [3] : tensor<4xf32>
+}
+
+// -----
+
 // expected-error@+1 {{a kernel that does not end in uop.yield takes memrefs}}
 uop.kernel @mixed(%x: tensor<4xf32>) {
   %i = uop.range i = 4

@@ -104,8 +104,8 @@ func.func @reductions(%x: tensor<4x5xf32>, %i: tensor<4x5xi64>, %j: tensor<4x2xi
 // CHECK: uop.kernel @double(%x: tensor<4xf32>) -> (tensor<4xf32>) {
 uop.kernel @double(%x: tensor<4xf32>) -> (tensor<4xf32>) {
   %0 = uop.add %x, %x : tensor<4xf32>
-  // CHECK: uop.yield %{{.*}} : tensor<4xf32>
-  uop.yield %0 : tensor<4xf32>
+  // CHECK: uop.yield %{{.*}} parts [2] : tensor<4xf32>
+  uop.yield %0 parts [2] : tensor<4xf32>
 }
 func.func @program(%x: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK: uop.launch @double(%{{.*}}) : (tensor<4xf32>) -> tensor<4xf32>

@@ -372,3 +372,54 @@ func.func @scalar() -> f32 {
   // expected-error@+1 {{a program returns tensors, not f32}}
   func.return %0 : f32
 }
+
+// -----
+
+// Queries and keys read one input: one kernel computes both, and reads it once. The values are written at the same ranges
+// though their rows are not split into heads.
+func.func @heads(%x: tensor<8x32xf32>, %q: tensor<16x32xf32>, %v: tensor<16x32xf32>) -> (tensor<2x8x8xf32>, tensor<8x16xf32>) {
+  %0 = uop.reshape %x : tensor<8x32xf32> -> tensor<8x1x32xf32>
+  %1 = uop.expand %0 : tensor<8x1x32xf32> -> tensor<8x16x32xf32>
+  %2 = uop.reshape %q : tensor<16x32xf32> -> tensor<1x16x32xf32>
+  %3 = uop.expand %2 : tensor<1x16x32xf32> -> tensor<8x16x32xf32>
+  %4 = uop.mul %1, %3 : tensor<8x16x32xf32>
+  %5 = uop.reduce_axis add %4 axes [2] : (tensor<8x16x32xf32>) -> tensor<8x16x1xf32>
+  %6 = uop.reshape %5 : tensor<8x16x1xf32> -> tensor<8x2x8xf32>
+  %7 = uop.permute %6 order [1, 0, 2] : tensor<8x2x8xf32> -> tensor<2x8x8xf32>
+  %8 = uop.reshape %v : tensor<16x32xf32> -> tensor<1x16x32xf32>
+  %9 = uop.expand %8 : tensor<1x16x32xf32> -> tensor<8x16x32xf32>
+  %10 = uop.mul %1, %9 : tensor<8x16x32xf32>
+  %11 = uop.reduce_axis add %10 axes [2] : (tensor<8x16x32xf32>) -> tensor<8x16x1xf32>
+  %12 = uop.reshape %11 : tensor<8x16x1xf32> -> tensor<8x16xf32>
+  // expected-remark@+1 {{tensor<2x8x8xf32> and tensor<8x16xf32> are computed in one kernel: apart they would read 1024 bytes once more, in one launch more}}
+  %13 = uop.exp %12 : tensor<8x16xf32>
+  func.return %7, %13 : tensor<2x8x8xf32>, tensor<8x16xf32>
+}
+// CHECK-LABEL: uop.kernel @heads_0(%x: tensor<8x32xf32>, %q: tensor<16x32xf32>, %v: tensor<16x32xf32>) -> (tensor<2x8x8xf32>, tensor<8x16xf32>) {
+// CHECK-LABEL: func.func @heads
+// CHECK-NEXT:    %0, %1 = uop.launch @heads_0(%x, %q, %v)
+
+// -----
+
+// The halves of a row change places: both are computed by one thread, which has what it needs of the other, and the product
+// is computed once.
+func.func @rotated(%x: tensor<8x32xf32>, %w: tensor<16x32xf32>) -> tensor<8x16xf32> {
+  %0 = uop.reshape %x : tensor<8x32xf32> -> tensor<8x1x32xf32>
+  %1 = uop.expand %0 : tensor<8x1x32xf32> -> tensor<8x16x32xf32>
+  %2 = uop.reshape %w : tensor<16x32xf32> -> tensor<1x16x32xf32>
+  %3 = uop.expand %2 : tensor<1x16x32xf32> -> tensor<8x16x32xf32>
+  %4 = uop.mul %1, %3 : tensor<8x16x32xf32>
+  %5 = uop.reduce_axis add %4 axes [2] : (tensor<8x16x32xf32>) -> tensor<8x16x1xf32>
+  %6 = uop.reshape %5 : tensor<8x16x1xf32> -> tensor<8x16xf32>
+  %7 = uop.shrink %6 offsets [0, 0] : tensor<8x16xf32> -> tensor<8x8xf32>
+  %8 = uop.shrink %6 offsets [0, 8] : tensor<8x16xf32> -> tensor<8x8xf32>
+  %9 = uop.pad %7 low [0, 8] high [0, 0] : tensor<8x8xf32> -> tensor<8x16xf32>
+  %10 = uop.pad %8 low [0, 0] high [0, 8] : tensor<8x8xf32> -> tensor<8x16xf32>
+  %11 = uop.add %9, %10 : tensor<8x16xf32>
+  %12 = uop.add %11, %6 : tensor<8x16xf32>
+  func.return %12 : tensor<8x16xf32>
+}
+// CHECK-LABEL: uop.kernel @rotated_0(%x: tensor<8x32xf32>, %w: tensor<16x32xf32>) -> (tensor<8x16xf32>) {
+// CHECK:         uop.yield %{{.*}} parts [1, 2] : tensor<8x16xf32>
+// CHECK-NEXT:  }
+// CHECK-NEXT:  func.func @rotated

@@ -295,3 +295,25 @@ uop.kernel @merged_heads(%x: tensor<2x3x8xf32>) -> (tensor<6x8xf32>) {
   %3 = uop.reshape %2 : tensor<2x3x8xf32> -> tensor<6x8xf32>
   uop.yield %3 : tensor<6x8xf32>
 }
+
+// -----
+
+// The halves of a row in two stores: each is what the other was, and nothing says which half an index is in.
+// CHECK-LABEL: uop.kernel @rotated
+// CHECK:         %i = uop.range i = 4
+// CHECK-NEXT:    %j = uop.range j = 8
+// CHECK:         %[[EIGHT:.*]] = uop.const 8 : index
+// CHECK-NEXT:    %[[SECOND:.*]] = uop.add %j, %[[EIGHT]] : index
+// CHECK-NEXT:    uop.load %x[%i, %[[SECOND]]]
+// CHECK:         uop.store %{{.*}}, %out[%i, %j]
+// CHECK-NEXT:    uop.load %x[%i, %j]
+// CHECK:         uop.store %{{.*}}, %out[%i, %[[SECOND]]]
+uop.kernel @rotated(%x: tensor<4x16xf32>) -> (tensor<4x16xf32>) {
+  %0 = uop.exp %x : tensor<4x16xf32>
+  %1 = uop.shrink %0 offsets [0, 0] : tensor<4x16xf32> -> tensor<4x8xf32>
+  %2 = uop.shrink %0 offsets [0, 8] : tensor<4x16xf32> -> tensor<4x8xf32>
+  %3 = uop.pad %1 low [0, 8] high [0, 0] : tensor<4x8xf32> -> tensor<4x16xf32>
+  %4 = uop.pad %2 low [0, 0] high [0, 8] : tensor<4x8xf32> -> tensor<4x16xf32>
+  %5 = uop.add %3, %4 : tensor<4x16xf32>
+  uop.yield %5 parts [1, 2] : tensor<4x16xf32>
+}

@@ -97,7 +97,9 @@ def kernels(draw: st.DrawFn, name: str) -> KernelOp:
     program = Program(draw, tensor_of)
     program.fill(OPS, 10)
     returned = _some_tensors(program)
-    end = YieldOp.create(operands=returned)
+    shape = shape_of(returned[0].type) if returned else ()
+    parts = [extent if extent and draw(st.booleans()) else 1 for extent in shape] if program.one_in(4) else ()
+    end = YieldOp.of(returned, parts)
     program.add(end)
     kernel = KernelOp.of(name, [value.type for value in returned], Region(program.block))
     if program.one_in(4):
