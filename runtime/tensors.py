@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from xdsl.ir import Attribute
 
-from ..dialects.types import element_of, shape_of
+from ..dialects.types import element_of
 from ..frontends.element_types import dtype_of
 from .storage import Array
 
@@ -20,9 +20,9 @@ def to_array(tensor: torch.Tensor) -> Array:
 
 
 def from_array(array: Array, type: Attribute) -> torch.Tensor:
-    """The tensor of an IR type that the simulator holds as `array`."""
-    dtype = dtype_of(element_of(type))
-    return torch.from_numpy(array).view(dtype).reshape(shape_of(type))  # pyright: ignore[reportUnknownMemberType]
+    """The tensor of an IR type that the simulator holds as `array`; where sizes differ from call to call, the array
+    has those of its call."""
+    return torch.from_numpy(array).view(dtype_of(element_of(type)))  # pyright: ignore[reportUnknownMemberType]
 
 
 def to_interpreted(tensor: torch.Tensor) -> Array:
