@@ -100,6 +100,13 @@ def _matmul(m: int, n: int, k: int, dtype: torch.dtype, precision: str = "highes
     return Case(f"matmul {name}, {m}×{n}×{k}", function, inputs, precision, tolerance)
 
 
+def _attention(length: int) -> Case:
+    """Causal, of 8 heads of 64 channels."""
+    inputs: dict[str, Spec] = {name: ((8, length, 64), f16) for name in ("query", "key", "value")}
+    function = partial(F.scaled_dot_product_attention, is_causal=True)
+    return Case(f"causal attention, f16, 8 heads of {length}×64", function, inputs, tolerance=2e-3)
+
+
 CASES: dict[str, Case] = {
     "silu_add_f32": Case("x·sigmoid(x) + y, f32, 16 Mi", _silu_add, {"x": ((1 << 24,), f32), "y": ((1 << 24,), f32)}),
     "silu_add_f16": Case(
@@ -147,6 +154,8 @@ CASES: dict[str, Case] = {
         {"weights": ((32, 512, 512), f16), "value": ((32, 512, 64), f16)},
         tolerance=2e-3,
     ),
+    "attention_512": _attention(512),
+    "attention_1024": _attention(1024),
     "conv2d": Case(
         "conv2d 3×3, f16, 2×64×56×56 → 64",
         partial(F.conv2d, padding=1),

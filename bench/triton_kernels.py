@@ -308,3 +308,54 @@ def cumsum_rows(x, out, N: tl.constexpr, ROWS: tl.constexpr):
     i = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     at = i[:, None] * N + tl.arange(0, N)[None, :]
     tl.store(out + at, tl.cumsum(tl.load(x + at), 1))
+
+
+@triton.jit
+def _attend(queries, key, value, maximum, total, sums, mask, SCALE: tl.constexpr):
+    """One tile of keys: what is known of the rows, with it. SCALE: of scores in powers of 2."""
+    scores = tl.dot(queries, tl.trans(tl.load(key)))
+    if mask is not None:
+        scores = tl.where(mask, scores, float("-inf"))
+    new = tl.maximum(maximum, tl.max(scores, 1) * SCALE)
+    weights = tl.exp2(scores * SCALE - new[:, None])
+    change = tl.exp2(maximum - new)
+    total = total * change + tl.sum(weights, 1)
+    sums = tl.dot(weights.to(value.dtype.element_ty), tl.load(value), sums * change[:, None])
+    return new, total, sums
+
+
+@triton.jit
+def attention(
+    query,
+    key,
+    value,
+    out,
+    T: tl.constexpr,
+    D: tl.constexpr,
+    SCALE: tl.constexpr,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+):
+    """Causal: the keys that all rows of a block see, without a mask, and then the others; long blocks first."""
+    block = tl.num_programs(0) - 1 - tl.program_id(0)
+    head = tl.program_id(1) * (T * D)
+    rows = block * BM + tl.arange(0, BM)
+    columns = tl.arange(0, BN)
+    channels = tl.arange(0, D)
+    at = head + rows[:, None] * D + channels[None, :]
+    queries = tl.load(query + at)
+    maximum = tl.full((BM,), float("-inf"), tl.float32)
+    total = tl.zeros((BM,), tl.float32)
+    sums = tl.zeros((BM, D), tl.float32)
+    tile = head + columns[:, None] * D + channels[None, :]
+    keys, values = key + tile, value + tile
+    for _ in range(0, block * BM, BN):
+        maximum, total, sums = _attend(queries, keys, values, maximum, total, sums, None, SCALE * LOG2_E)
+        keys += BN * D
+        values += BN * D
+    for start in range(block * BM, (block + 1) * BM, BN):
+        mask = rows[:, None] >= (start + columns)[None, :]
+        maximum, total, sums = _attend(queries, keys, values, maximum, total, sums, mask, SCALE * LOG2_E)
+        keys += BN * D
+        values += BN * D
+    tl.store(out + at, (sums / total[:, None]).to(out.dtype.element_ty))

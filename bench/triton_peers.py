@@ -184,6 +184,25 @@ def _matmul_few_rows(m: int, n: int, k: int) -> dict[str, Peer]:
     }
 
 
+def _attention(length: int) -> dict[str, Peer]:
+    heads, _, depth = CASES["attention_512"].inputs["query"][0]
+    return {
+        f"{bm} queries, {bn} keys, 4 warps, {stages} stages": _one(
+            kernels.attention,
+            (length // bm, heads),
+            "query key value out",
+            4,
+            stages,
+            T=length,
+            D=depth,
+            SCALE=depth**-0.5,
+            BM=bm,
+            BN=bn,
+        )
+        for bm, bn, stages in ((128, 64, 2), (64, 64, 2), (128, 32, 3))
+    }
+
+
 def _conv2d() -> dict[str, Peer]:
     images = CASES["conv2d"].inputs["x"][0][0]
     sizes = {"C": 64, "O": 64, "H": 56, "W": 56}
@@ -246,6 +265,8 @@ PEERS: dict[str, dict[str, Peer]] = {
     "bmm_values": _matmul(
         512, 64, 512, (64, 64, 32, 4), (128, 64, 32, 4), stages=(2,), batch=32, buffers="weights value out"
     ),
+    "attention_512": _attention(512),
+    "attention_1024": _attention(1024),
     "conv2d": _conv2d(),
     "cumsum": {
         f"{rows} rows, {warps} warps": _one(kernels.cumsum_rows, (4096 // rows,), "x out", warps, N=1024, ROWS=rows)
