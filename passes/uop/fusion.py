@@ -166,11 +166,27 @@ class Fusion:
             if count > MOST_REDUCTIONS:
                 break
             if self._trials.becomes_one_pass(cone):
-                if self._is_legal(end):
+                if self._is_legal(end) or self._cut_operands(end):
                     return place
                 emit_remark(op, f"does not become one pass with what follows: {self._refused[end]}")
                 break
         return 0
+
+    def _cut_operands(self, root: Operation) -> bool:
+        """Cut what the kernel of `root` would compute too often before it reduces anything: queries that are rotated
+        first. Whether the kernel is legal then; else nothing is cut."""
+        before, cuts = set(self.materialised), list[tuple[Operation, Violation]]()
+        while (violation := self._find_violation(root)) is not None:
+            cone = self.cone(root)
+            if _reduces_before(violation.op, cone):
+                self.materialised = before
+                return False
+            cuts.append((self._materialise(self._end_of_cut(violation.op, cone)), violation))
+        for end, violation in cuts:
+            emit_remark(violation.op, f"its kernel ends at {_place(end)}; further on, {violation}")
+            for other in sorted(self._kernels_of.pop(end, ()), key=self.position.__getitem__):
+                self._register(other, self.cone(other))
+        return True
 
     def _with_layout(self, end: Operation) -> Operation:
         """The last of the permutes and reshapes behind the end of a kernel that are its only use."""
@@ -267,6 +283,20 @@ def _possible_parts(cone: Cone) -> Iterator[tuple[int, ...]]:
                 if halves[d] * 2 == extent == shape_of(op.input.type)[d]:
                     yield tuple(2 if d == e else 1 for e in range(len(shape)))
                     break
+
+
+def _reduces_before(op: Operation, cone: Cone) -> bool:
+    """Whether the kernel reduces something for the op, or is one op."""
+    seen, pending = {op}, [op]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, Combination) or current is cone.ops[-1]:
+            return True
+        for value in current.operands:
+            if value not in cone.leaves and isinstance(value.owner, Operation) and value.owner not in seen:
+                seen.add(value.owner)
+                pending.append(value.owner)
+    return False
 
 
 def _only_widens(op: Operation) -> bool:

@@ -12,12 +12,17 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from ...dialects.uop import KernelOp, ReduceOp, StoreOp
+from ...dialects.uop import KernelOp, RangeOp, ReduceOp, StoreOp
+from ...rewriting.builder import Builder
 from ...rewriting.cse import eliminate_common_subexpressions
+from ...rewriting.dead import erase_unused
 from ...rewriting.diagnostics import emit_remark
 from ...rewriting.driver import rewrite
 from ...rewriting.patterns import Assumption
 from ...rewriting.rules import Rules
+from ...rewriting.uses import replace_uses
+from .free_ranges import Copies, FreeRanges
+from .names import distinct_names
 from .rules.dependent_reductions import DEPENDENT_REDUCTIONS
 from .rules.reductions import dependents, extents_of
 from .rules.weighted_sums import WEIGHTED_SUMS
@@ -85,7 +90,37 @@ def fuse_reductions(kernel: KernelOp) -> bool:
     while rewrite(kernel, FUSED_REDUCTIONS, assuming=(Assumption.ROUNDING,)).fired:
         changed = True
         eliminate_common_subexpressions(kernel)  # reductions are joined where they are of the same values
+    if changed:
+        _separate_ranges(kernel)
     return changed
+
+
+def _separate_ranges(kernel: KernelOp) -> None:
+    """Give a reduction inside of another a range of its own where the other's elements depend on the one it binds: the
+    sum of the scores, which stood in front of the loop over the channels, is inside of it now."""
+    block, free = kernel.body.block, FreeRanges()
+    reductions = [op for op in block.ops if isinstance(op, ReduceOp)]
+    for outer in reductions:
+        around = free.of(outer.results)
+        for inner in reductions:
+            taken = [range for range in inner.over if range in around]
+            if not taken or inner is outer or not dependents(outer.inputs, inner.results):
+                continue
+            builder = Builder(block, before=inner)
+            with builder.at(inner.location):
+                names = [op.axis.axis.data for op in block.ops if isinstance(op, RangeOp)]
+                own: dict[SSAValue, SSAValue] = {}
+                for range, extent in zip(taken, extents_of(taken), strict=True):
+                    *_, name = names = distinct_names(names, [range.name_hint or "k"])
+                    own[range] = builder.insert(RangeOp.of(name, extent)).result
+                    own[range].name_hint = name
+                copies = Copies(builder, free, own)
+                inputs = [copies.of(value) for value in inner.inputs]
+                over = [own.get(range, range) for range in inner.over]
+                copy = builder.insert(ReduceOp.of(inner.monoid.data, inputs, over))
+            for old, new in zip(inner.results, copy.results, strict=True):
+                replace_uses(old, new)
+    erase_unused(block)
 
 
 def _is_of_reductions(op: ReduceOp, reductions: Sequence[ReduceOp]) -> bool:

@@ -79,8 +79,9 @@ _FLOORDIV, _FLOORMOD = ALU_OPS["floordiv"], ALU_OPS["floormod"]
 
 
 def _split_heads(kernel: KernelOp) -> None:
-    """Make two ranges of each that is divided by one number, of which its extent is a multiple."""
+    """Make two of each parallel range that is divided by one number, of which its extent is a multiple."""
     block = kernel.body.block
+    bound = {range for op in block.ops if isinstance(op, ReduceOp) for range in op.over}
     names = [op.axis.axis.data for op in block.ops if isinstance(op, RangeOp)]
     for op in [each for each in block.ops if isinstance(each, RangeOp)]:
         divided = [
@@ -89,7 +90,7 @@ def _split_heads(kernel: KernelOp) -> None:
             if isinstance(use.operation, _FLOORDIV | _FLOORMOD) and use.index == 0
         ]
         divisors = {constant_value(user.operands[1]) for user in divided}
-        if len(divisors) != 1 or op.limits.values:
+        if len(divisors) != 1 or op.limits.values or op.result in bound:
             continue
         (divisor,) = divisors
         if not isinstance(divisor, int) or not 1 < divisor < op.extent or op.extent % divisor:

@@ -19,6 +19,7 @@ from uop.dialects.gpu_kernel import ARCHITECTURES
 from uop.dialects.gpu_kernel import KernelOp as GPUKernelOp
 from uop.dialects.schedule import Schedule
 from uop.dialects.uop import KernelOp
+from uop.frontends.capture import capture_expression
 from uop.passes.loop import attention_rows_rule
 from uop.passes.loop.attention_rows_rule import attention_rows_schedule
 from uop.passes.loop.attention_shape import attention_shape
@@ -27,6 +28,8 @@ from uop.runtime import nvrtc
 from uop.runtime.program import Program
 from uop.runtime.simulator import Counters
 from uop.targets.cuda import kernel_text
+from uop.tools.execution import run_captured
+from uop.tools.pipelines import CompileOptions
 
 SCALE = 0.25
 
@@ -284,3 +287,24 @@ def test_parts_of_keys(keys: int) -> None:
         for arch in ARCHITECTURES:
             resources = nvrtc.compile_cuda(each.compiled.text, arch).resources[each.compiled.name]
             assert resources.spill_store_bytes == resources.spill_load_bytes == 0, (each.compiled.name, arch)
+
+
+# Whole programs.
+
+
+@needs_nvrtc
+@pytest.mark.parametrize(
+    ("program", "kernels"),
+    [
+        ("F.scaled_dot_product_attention(q, k, v)", 1),
+        # What is computed for queries alone is computed once, not for each key.
+        ("F.scaled_dot_product_attention(q * q.cos() + q * q.sin(), k, v)", 2),
+        # Parts of the keys, and what they give.
+        ("F.scaled_dot_product_attention(q[:, :, :1] * 3, torch.cat([k] * 8, 2), torch.cat([v] * 8, 2))", 2),
+    ],
+)
+def test_program(program: str, kernels: int) -> None:
+    tensors = "q, k, v = (torch.randn(1, 2, n, 16) for n in (40, 33, 33)); "
+    result = run_captured(capture_expression(tensors + program), CompileOptions())
+    assert result.right, "\n".join(map(str, result.comparisons))
+    assert len(result.run.kernels) == kernels

@@ -234,3 +234,32 @@ uop.kernel @rounded(%out: memref<17x16xf32>, %x: memref<17x19x8xf32>, %v: memref
   %11 = uop.reduce add %10 over %k : f32
   uop.store %11, %out[%j, %l] : memref<17x16xf32>
 }
+
+// -----
+
+// Scores of 16 products and values of 16 channels: the range that both go over becomes two, for the scores are inside of
+// the walk over the keys, which is inside of the loop over the channels.
+// CHECK-LABEL: uop.kernel @shared_range
+// CHECK:         %j1 = uop.range j1 = 16
+// CHECK-NEXT:    %{{.*}} = uop.load %key[%k, %j1]
+// CHECK-NEXT:    %{{.*}} = uop.load %q[%j1]
+// CHECK:         uop.reduce add %{{.*}} over %j1 : f32
+// CHECK:         uop.load %value[%k, %j]
+// CHECK:         uop.reduce online_attention
+uop.kernel @shared_range(%out: memref<16xf32>, %q: memref<16xf32>, %key: memref<33x16xf32>, %value: memref<33x16xf32>) {
+  %j = uop.range j = 16
+  %k = uop.range k = 33
+  %0 = uop.load %q[%j] : memref<16xf32>
+  %1 = uop.load %key[%k, %j] : memref<33x16xf32>
+  %2 = uop.mul %0, %1 : f32
+  %3 = uop.reduce add %2 over %j : f32
+  %4 = uop.reduce max %3 over %k : f32
+  %5 = uop.sub %3, %4 : f32
+  %6 = uop.exp %5 : f32
+  %7 = uop.reduce add %6 over %k : f32
+  %8 = uop.div %6, %7 : f32
+  %9 = uop.load %value[%k, %j] : memref<33x16xf32>
+  %10 = uop.mul %8, %9 : f32
+  %11 = uop.reduce add %10 over %k : f32
+  uop.store %11, %out[%j] : memref<16xf32>
+}
