@@ -112,7 +112,10 @@ C_STAGES: tuple[Stage, ...] = (
         "partition",
         (
             Step("uop-expand-scatter"),
-            Step("uop-split-reduce", fixed=(Option("products", print_values(False)),)),
+            Step(
+                "uop-split-reduce",
+                fixed=(Option("products", print_values(False)), Option("one-pass", print_values(False))),
+            ),
             Step("uop-partition", fixed=(Option("products", print_values(1)), Option("one-pass", print_values(False)))),
             Step("uop-merge-kernels"),
         ),

@@ -8,6 +8,7 @@ here from the form of the tensor ops: the kernel's range form is made on trial, 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
 
 from xdsl.ir import Block, Operation, Region, SSAValue
 
@@ -32,7 +33,7 @@ class OnePassTrials:
 
     def __init__(self, ops: Iterable[Operation]):
         """ops: those of the function, operands first."""
-        self.scores = _scores(ops)
+        self.scores = frozenset(softmax.scores for softmax in _softmaxes(ops))
         """Sums of which a maximum is taken: where attention may begin."""
         self._tried: dict[frozenset[Operation], bool] = {}
 
@@ -50,30 +51,52 @@ class OnePassTrials:
         return known
 
 
-def _scores(ops: Iterable[Operation]) -> frozenset[Operation]:
-    """Sums each of which is the one reduction, or scan, that the elements of a maximum are computed from, by ALU ops,
-    casts and movement."""
-    sources: dict[Operation, frozenset[Operation]] = {}
+def softmaxes_between_products(ops: Iterable[Operation]) -> frozenset[Operation]:
+    """The reductions of softmaxes of sums, whose exponentials several sums are computed from: what may become one pass.
+
+    ops: those of a function, operands first.
+    """
     found: set[Operation] = set()
+    for softmax in _softmaxes(ops):
+        if len(softmax.sums) > 1:
+            found |= {softmax.scores, softmax.maximum, *softmax.sums}
+    return frozenset(found)
+
+
+@dataclass(frozen=True)
+class _Softmax:
+    """A maximum of scores, each of which one sum gives, and the sums of what is computed from it."""
+
+    scores: Operation
+    maximum: Operation
+    sums: list[Operation] = field(default_factory=list[Operation])
+
+
+def _softmaxes(ops: Iterable[Operation]) -> list[_Softmax]:
+    """Between the reductions there are ALU ops, casts and movement."""
+    found: dict[Operation, _Softmax] = {}
+    sources: dict[Operation, frozenset[Operation]] = {}
+    """The reductions, and scans, that an op's operands are computed from without others in between."""
     for op in ops:
-        before = frozenset[Operation]().union(
-            *(sources.get(value.owner, ()) for value in op.operands if isinstance(value.owner, Operation))
-        )
+        owners = (value.owner for value in op.operands)
+        before = frozenset[Operation]().union(*(sources.get(o, ()) for o in owners if isinstance(o, Operation)))
         if isinstance(op, Combination):
-            if isinstance(op, ReduceAxisOp) and op.monoid.data == "max" and len(before) == 1:
-                found |= {source for source in before if isinstance(source, ReduceAxisOp) and _adds(source)}
             sources[op] = frozenset((op,))
+            monoid = op.monoid.data if isinstance(op, ReduceAxisOp) else ""
+            if monoid == "max" and len(before) == 1:
+                (scores,) = before
+                if isinstance(scores, ReduceAxisOp) and scores.monoid.data == "add":
+                    found[op] = _Softmax(scores, op)
+            elif monoid == "add":
+                for maximum in before & found.keys():
+                    found[maximum].sums.append(op)
         elif len(before) < MOST_REDUCTIONS and isinstance(op, AluOp | CastOp | MovementOp):
             sources[op] = before
-    return frozenset(found)
+    return list(found.values())
 
 
 def _narrows(op: Operation) -> bool:
     return isinstance(op, CastOp) and bit_width(element_of(op.result.type)) < bit_width(element_of(op.input.type))
-
-
-def _adds(op: ReduceAxisOp) -> bool:
-    return op.monoid.data == "add"
 
 
 def _may_become(reductions: Collection[Operation]) -> bool:

@@ -30,6 +30,7 @@ from ...rewriting.builder import Builder
 from ...rewriting.dead import erase_unused
 from ...rewriting.diagnostics import emit_remark
 from ...rewriting.uses import replace_uses
+from .one_pass import softmaxes_between_products
 from .uop_fuse_reductions import LONG_ROW
 
 COLUMNS = 128
@@ -75,6 +76,8 @@ class UOpSplitReducePass(ModulePass):
     blocks: how many blocks are enough. They should be twice the multiprocessors, of which large GPUs have 108 to 148.
     part: how many elements a part has at the least, that is, what a block reads in about the time of a launch.
     products: whether products are split, too. A CPU has few cores, which small tiles fill.
+    one_pass: whether the reductions of a softmax between two products stay whole, for uop-partition to put them into
+      one kernel. Its keys are split where that pays, once its four reductions are one.
     """
 
     name = "uop-split-reduce"
@@ -82,6 +85,7 @@ class UOpSplitReducePass(ModulePass):
     blocks: int = 256
     part: int = 4096
     products: bool = True
+    one_pass: bool = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in op.body.block.ops:
@@ -90,7 +94,8 @@ class UOpSplitReducePass(ModulePass):
                     self._split_in(block)
 
     def _split_in(self, block: Block) -> None:
-        reductions = [op for op in block.ops if isinstance(op, ReduceAxisOp)]
+        whole = softmaxes_between_products(block.ops) if self.one_pass else frozenset[Operation]()
+        reductions = [op for op in block.ops if isinstance(op, ReduceAxisOp) and op not in whole]
         builder = Builder(block)
         changed = False
         for op in reductions:

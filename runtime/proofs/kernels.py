@@ -301,6 +301,19 @@ WEIGHTED_SUMS: dict[str, str] = {
   %p = uop.mul %f, %w : {t}
   %sum = uop.reduce add %p over %k : {t}
   %r = uop.cast %sum : {t} -> f16""",
+    "a logarithm of a sum, subtracted with the maximum": """
+  %log = uop.log %s : {t}
+  %more = uop.add %log, %m : {t}
+  %l = uop.sub %v, %more : {t}
+  %q = uop.exp %l : {t}
+  %p = uop.mul %q, %w : {t}
+  %r = uop.reduce add %p over %k : {t}""",
+    "a logarithm of a sum, subtracted after the maximum": """
+  %log = uop.log %s : {t}
+  %l = uop.sub %less, %log : {t}
+  %q = uop.exp %l : {t}
+  %p = uop.mul %q, %w : {t}
+  %r = uop.reduce add %p over %k : {t}""",
     "two sums of exponentials": f"""
   {_ONLINE}
   %r = uop.div %b, %a : {{t}}""",

@@ -141,9 +141,9 @@ def exponential_in(value: SSAValue, over: Collection[SSAValue]) -> Exponential |
 
 
 def sum_of_exponentials(value: SSAValue) -> ReduceOp | None:
-    """The reduction if `value` is a sum of exp(x − max x) over the ranges of the maximum; or NaN."""
+    """The reduction if `value` is a sum of exp(x − max x) over the ranges of the maximum; or NaN or ∞ in its place."""
     total = value.owner
-    if isinstance(total, WhereOp) and is_number(total.operands[1], nan):
+    if isinstance(total, WhereOp) and any(is_number(total.operands[1], number) for number in (nan, inf)):
         value = total.operands[2]
         total = value.owner
     if not isinstance(total, ReduceOp):

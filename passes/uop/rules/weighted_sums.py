@@ -7,6 +7,10 @@ where a row has nothing but −∞:
     Σ rounded(p) · v, rounded       →  Σ p · v, rounded
     Σ where(max x = −∞, 0, p) · v   →  where(max x = −∞, Σ exp(x − 0) · v, Σ p · v)
 
+or it subtracts the logarithm of the sum, as a softmax by its logarithm does:
+
+    exp(x − (log l + max x))        →  e / l
+
 l is at least 1, or e is 0 everywhere, or l is NaN: infinities and NaN are as before. In a row of nothing but −∞ the
 exponentials are 0, and a v of infinity or NaN counts as it did.
 """
@@ -16,20 +20,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import nan
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from ....dialects.types import byte_width, is_float
-from ....dialects.uop import ALU_OPS, CastOp, DivOp, ReduceOp, WhereOp
+from ....dialects.uop import ALU_OPS, AddOp, CastOp, DivOp, ReduceOp, SubOp, WhereOp
 from ....rewriting.driver import RewriteBuilder
 from ....rewriting.patterns import BOOL, FLOAT, variables
 from ....rewriting.rules import Rules
-from ....rewriting.vocabulary import div, where
+from ....rewriting.vocabulary import div, exp, sub, where
 from .exponentials import (
+    Base,
     exponential_in,
     factors_of,
     is_normalizer,
     is_nothing,
     is_wide_sum,
+    maximum_of,
     product,
     rounded,
     sum_of_exponentials,
@@ -40,7 +46,7 @@ from .reductions import is_number, rebuild, reduce
 (c,) = variables("c", BOOL)
 u, v, w, x = variables("u v w x", FLOAT)
 
-_RECIPROCAL = ALU_OPS["reciprocal"]
+_LOG, _RECIPROCAL = ALU_OPS["log"], ALU_OPS["reciprocal"]
 
 
 def _sum(builder: RewriteBuilder, op: ReduceOp, factors: Sequence[SSAValue]) -> SSAValue:
@@ -113,6 +119,27 @@ def without_choice(builder: RewriteBuilder, op: ReduceOp) -> Sequence[SSAValue] 
     return None
 
 
+def without_logarithm(builder: RewriteBuilder, op: Operation) -> SSAValue | None:
+    """exp(x − (log l + max x)) or exp((x − max x) − log l), where l is a sum of exponentials of x."""
+    (difference,) = op.operands
+    assert isinstance(difference.owner, SubOp)
+    value, subtracted = difference.owner.operands
+    if isinstance(subtracted.owner, AddOp):
+        x, y = subtracted.owner.operands
+    elif isinstance(value.owner, SubOp):
+        (value, x), y = value.owner.operands, subtracted
+    else:
+        return None
+    for base, logarithm in ((x, y), (y, x)):
+        maximum = Base.of(base).maximum
+        if isinstance(logarithm.owner, _LOG) and maximum_of(value, maximum) is not None:
+            (total,) = logarithm.owner.operands
+            if sum_of_exponentials(total) is not None:
+                # Where the maximum is infinite, x less 0 and an infinite logarithm is what x less the maximum is.
+                return builder.alu("div", builder.alu("exp", builder.alu("sub", value, maximum)), total)
+    return None
+
+
 def is_nan(x: SSAValue) -> bool:
     """Whether the value is the constant NaN."""
     return is_number(x, nan)
@@ -130,6 +157,7 @@ WEIGHTED_SUMS = Rules(
     (reduce[...] >> without_rounding).up_to_rounding(),
     (reduce[...] >> without_quotient).up_to_rounding(),
     reduce[...] >> without_choice,
+    (exp[sub[u, v]] >> without_logarithm).up_to_rounding(),
     # In one branch of a choice the same condition is known.
     where[c, u, div[where[c, v, w], x]] >> where[c, u, div[w, x]],
     where[c, u, div[v, where[c, w, x]]] >> where[c, u, div[v, x]],

@@ -155,3 +155,29 @@ func.func @thin(%x: tensor<8x8192xf32>, %w: tensor<64x8192xf32>) -> tensor<8x64x
 }
 // DEFAULT-LABEL: func.func @thin(
 // DEFAULT-NOT:     permute
+
+// -----
+
+// One query of many keys: the maximum, the sum of exponentials and that of values stay whole, to become one pass.
+// CHECK-LABEL: func.func @attention
+// CHECK:         uop.reduce_axis add %{{.*}} axes [1] : (tensor<65536x8xf32>) -> tensor<65536x1xf32>
+// CHECK:         uop.reduce_axis max %{{.*}} axes [0] : (tensor<65536xf32>) -> tensor<1xf32>
+// CHECK:         uop.reduce_axis add %{{.*}} axes [0] : (tensor<65536xf32>) -> tensor<1xf32>
+// CHECK:         uop.reduce_axis add %{{.*}} axes [0] : (tensor<65536x8xf32>) -> tensor<1x8xf32>
+// CHECK-NOT:     uop.reduce_axis
+func.func @attention(%x: tensor<65536x8xf32>, %v: tensor<65536x8xf32>) -> tensor<1x8xf32> {
+  %0 = uop.reduce_axis add %x axes [1] : (tensor<65536x8xf32>) -> tensor<65536x1xf32>
+  %1 = uop.reshape %0 : tensor<65536x1xf32> -> tensor<65536xf32>
+  %2 = uop.reduce_axis max %1 axes [0] : (tensor<65536xf32>) -> tensor<1xf32>
+  %3 = uop.expand %2 : tensor<1xf32> -> tensor<65536xf32>
+  %4 = uop.sub %1, %3 : tensor<65536xf32>
+  %5 = uop.exp %4 : tensor<65536xf32>
+  %6 = uop.reduce_axis add %5 axes [0] : (tensor<65536xf32>) -> tensor<1xf32>
+  %7 = uop.expand %6 : tensor<1xf32> -> tensor<65536xf32>
+  %8 = uop.div %5, %7 : tensor<65536xf32>
+  %9 = uop.reshape %8 : tensor<65536xf32> -> tensor<65536x1xf32>
+  %10 = uop.expand %9 : tensor<65536x1xf32> -> tensor<65536x8xf32>
+  %11 = uop.mul %10, %v : tensor<65536x8xf32>
+  %12 = uop.reduce_axis add %11 axes [0] : (tensor<65536x8xf32>) -> tensor<1x8xf32>
+  func.return %12 : tensor<1x8xf32>
+}
