@@ -64,8 +64,14 @@ class UOpLimitRangesPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for kernel in op.ops:
-            if isinstance(kernel, KernelOp) and any(isinstance(each, RangeOp) for each in kernel.body.block.ops):
-                _Kernel(kernel, self.finite).run()
+            if isinstance(kernel, KernelOp):
+                comparisons, has_ranges = list[Operation](), False
+                for each in kernel.body.block.ops:  # isinstance asks abstract classes
+                    has_ranges |= type(each) is RangeOp
+                    if is_comparison(each):
+                        comparisons.append(each)
+                if has_ranges and comparisons:
+                    _Kernel(kernel, comparisons, self.finite).run()
         limit_to_needed(op)
 
 
@@ -101,7 +107,7 @@ class _Needed(Enum):
 
 
 class _Kernel:
-    def __init__(self, kernel: KernelOp, finite: bool):
+    def __init__(self, kernel: KernelOp, comparisons: Sequence[Operation], finite: bool):
         self.kernel = kernel
         self.block = kernel.body.block
         self.finite = finite
@@ -117,10 +123,9 @@ class _Kernel:
         self.replaced: dict[SSAValue, SSAValue] = {}
         self.comparisons: dict[SSAValue, list[SSAValue]] = {}
         """Range → the comparisons that depend on it."""
-        for op in ops:
-            if is_comparison(op):
-                for range in self.free[op.results[0]] - self.scanned:
-                    self.comparisons.setdefault(range, []).append(op.results[0])
+        for op in comparisons:
+            for range in self.free[op.results[0]] - self.scanned:
+                self.comparisons.setdefault(range, []).append(op.results[0])
 
     def run(self) -> None:
         if not self.comparisons:
