@@ -107,6 +107,15 @@ def _attention(length: int) -> Case:
     return Case(f"causal attention, f16, 8 heads of {length}×64", function, inputs, tolerance=2e-3)
 
 
+def _decoding(heads: int, shared: int, keys: int, depth: int) -> Case:
+    """One query for each head, which shares keys and values with others."""
+    rows: dict[str, Spec] = {name: ((1, shared, keys, depth), f16) for name in ("key", "value")}
+    inputs: dict[str, Spec] = {"query": ((1, heads, 1, depth), f16)} | rows
+    function = partial(F.scaled_dot_product_attention, enable_gqa=True)
+    title = f"attention of 1 query, f16, {heads} heads, {shared} of {keys}×{depth} keys"
+    return Case(title, function, inputs, tolerance=2e-3)
+
+
 CASES: dict[str, Case] = {
     "silu_add_f32": Case("x·sigmoid(x) + y, f32, 16 Mi", _silu_add, {"x": ((1 << 24,), f32), "y": ((1 << 24,), f32)}),
     "silu_add_f16": Case(
@@ -156,6 +165,7 @@ CASES: dict[str, Case] = {
     ),
     "attention_512": _attention(512),
     "attention_1024": _attention(1024),
+    "attention_decode": _decoding(32, 8, 4096, 64),
     "conv2d": Case(
         "conv2d 3×3, f16, 2×64×56×56 → 64",
         partial(F.conv2d, padding=1),

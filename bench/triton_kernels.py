@@ -359,3 +359,52 @@ def attention(
         keys += BN * D
         values += BN * D
     tl.store(out + at, (sums / total[:, None]).to(out.dtype.element_ty))
+
+
+@triton.jit
+def attention_part(
+    query,
+    key,
+    value,
+    maxima,
+    totals,
+    partial,
+    T: tl.constexpr,
+    D: tl.constexpr,
+    SCALE: tl.constexpr,
+    GROUP: tl.constexpr,
+    PART: tl.constexpr,
+    BN: tl.constexpr,
+):
+    """One query of each of the heads that share keys, as the first rows of a tile, and a part of the keys."""
+    part, head = tl.program_id(0), tl.program_id(1)
+    rows = tl.arange(0, 16)
+    channels = tl.arange(0, D)
+    heads = head * GROUP + rows
+    used = rows < GROUP
+    queries = tl.load(query + heads[:, None] * D + channels[None, :], used[:, None], 0.0)
+    maximum = tl.full((16,), float("-inf"), tl.float32)
+    total = tl.zeros((16,), tl.float32)
+    sums = tl.zeros((16, D), tl.float32)
+    tile = (head * T + part * PART + tl.arange(0, BN))[:, None] * D + channels[None, :]
+    keys, values = key + tile, value + tile
+    for _ in range(0, PART, BN):
+        maximum, total, sums = _attend(queries, keys, values, maximum, total, sums, None, SCALE * LOG2_E)
+        keys += BN * D
+        values += BN * D
+    at = heads * (T // PART) + part
+    tl.store(maxima + at, maximum, used)
+    tl.store(totals + at, total, used)
+    tl.store(partial + at[:, None] * D + channels[None, :], sums, used[:, None])
+
+
+@triton.jit
+def attention_join(maxima, totals, partial, out, D: tl.constexpr, PARTS: tl.constexpr):
+    """What the parts of one head give together."""
+    at = tl.program_id(0) * PARTS + tl.arange(0, PARTS)
+    channels = tl.arange(0, D)
+    maximum = tl.load(maxima + at)
+    weights = tl.exp2(maximum - tl.max(maximum, 0))
+    sums = tl.sum(tl.load(partial + at[:, None] * D + channels[None, :]) * weights[:, None], 0)
+    total = tl.sum(tl.load(totals + at) * weights, 0)
+    tl.store(out + tl.program_id(0) * D + channels, (sums / total).to(out.dtype.element_ty))

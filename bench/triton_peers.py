@@ -203,6 +203,22 @@ def _attention(length: int) -> dict[str, Peer]:
     }
 
 
+def _decoding(name: str) -> dict[str, Peer]:
+    _, shared, keys, depth = CASES[name].inputs["key"][0]
+    heads = CASES[name].inputs["query"][0][1]
+    peers: dict[str, Peer] = {}
+    for part, block, warps in ((128, 64, 4), (128, 128, 4), (256, 64, 4), (512, 64, 4)):
+        sizes = {"T": keys, "D": depth, "SCALE": depth**-0.5, "GROUP": heads // shared, "PART": part, "BN": block}
+        buffers = ("query", "key", "value", "maxima", "totals", "partial")
+        parts = keys // part
+        first = Launch(kernels.attention_part, (parts, shared), buffers, sizes, warps, 2)
+        second = Launch(kernels.attention_join, (heads,), (*buffers[3:], OUT), {"D": depth, "PARTS": parts}, 1)
+        sums = heads * parts
+        temporaries = {"maxima": sums, "totals": sums, "partial": sums * depth}
+        peers[f"parts of {part} keys, {block} at once, {warps} warps"] = Peer((first, second), temporaries)
+    return peers
+
+
 def _conv2d() -> dict[str, Peer]:
     images = CASES["conv2d"].inputs["x"][0][0]
     sizes = {"C": 64, "O": 64, "H": 56, "W": 56}
@@ -267,6 +283,7 @@ PEERS: dict[str, dict[str, Peer]] = {
     ),
     "attention_512": _attention(512),
     "attention_1024": _attention(1024),
+    "attention_decode": _decoding("attention_decode"),
     "conv2d": _conv2d(),
     "cumsum": {
         f"{rows} rows, {warps} warps": _one(kernels.cumsum_rows, (4096 // rows,), "x out", warps, N=1024, ROWS=rows)
