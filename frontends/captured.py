@@ -85,7 +85,7 @@ class Captured:
     def imported(self) -> Imported:
         """The program in the torch dialect. Raises `CaptureError` and `UnsupportedProgramError`."""
         if self._imported is None:
-            self._imported = import_decomposed(self._decomposed())
+            self._imported = import_decomposed(self.decomposed())
             self._tf32 = allows_tf32()
         return self._imported
 
@@ -137,9 +137,11 @@ class Captured:
         What products multiply is cut to TF32 where that was allowed when the program was imported.
         """
         arguments = self.imported().arguments
-        return run_in_float64(self._decomposed(), arguments, inputs, self._tf32)
+        return run_in_float64(self.decomposed(), arguments, inputs, self._tf32)
 
-    def _decomposed(self) -> torch.export.ExportedProgram:
+    def decomposed(self) -> torch.export.ExportedProgram:
+        """The exported program in the operations that the importer takes. Raises `CaptureError` and
+        `UnsupportedProgramError`."""
         if self._core is None:
             exported = self.exported()
             with user_errors("torch.export cannot decompose the program"):

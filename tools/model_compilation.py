@@ -20,8 +20,8 @@ from .benching.work import Work, least_flops, work_of
 from .compilation import compile_stages, stage_text
 from .pipelines import CompileOptions
 
-EXPORT, IMPORT = "torch.export", "import"
-"""What comes before the first stage: PyTorch's part, and its decompositions written in the torch dialect."""
+EXPORT, DECOMPOSITIONS, IMPORT = "torch.export", "its decompositions", "import"
+"""What comes before the first stage: what PyTorch does, and what it gives written in the torch dialect."""
 
 _LAYER = re.compile(r"(?:^|\.)(?:layers|h|blocks|cache)\.(\d+)\.")
 """A parameter or buffer of a layer, by its qualified name, and which layer that is."""
@@ -68,6 +68,11 @@ class CompiledStep:
     memory: Memory
 
     @property
+    def own_seconds(self) -> float:
+        """CPU seconds of all parts but PyTorch's."""
+        return sum(each for name, each in self.seconds.items() if name not in (EXPORT, DECOMPOSITIONS))
+
+    @property
     def kernels_per_layer(self) -> int:
         """Launches of most layers."""
         return Counter(self.layer_launches.values()).most_common(1)[0][0] if self.layer_launches else 0
@@ -83,6 +88,8 @@ def compile_step(
     seconds: dict[str, float] = {}
     with _timed(seconds, EXPORT):
         captured.exported()
+    with _timed(seconds, DECOMPOSITIONS):
+        captured.decomposed()
     with _timed(seconds, IMPORT):
         imported = captured.imported()
     function = imported.function

@@ -18,7 +18,8 @@ from ...rewriting.linear import linear_form
 
 @dataclass(frozen=True)
 class Work:
-    """flops: operations on floats, of which exp is one and a multiply-add two, as the kernels have them in loop form
+    """flops: operations on floats, of which exp is one and a multiply-add two, as the kernels have them in loop form,
+      each as often as what it is computed from changes
 
     bytes: of the program's inputs and results, each once. moved: of what its kernels take and give, each once; of
       both, what the kernels touch: of a table that is read at a few places, those
@@ -90,13 +91,14 @@ class _KernelWork:
 
 def _kernel_work(kernel: KernelOp) -> _KernelWork:
     count = _Count()
-    count.block(kernel.body.block, 1)
+    count.block(kernel.body.block)
     arguments = kernel.body.block.args
     return _KernelWork(count.flops, tuple(min(count.touched.get(each, 0), byte_count(each.type)) for each in arguments))
 
 
 class _Count:
-    """Counts a kernel's operations, those of each loop as often as the loops around it go round."""
+    """Counts a kernel's operations, each as often as what it depends on changes: whether it is done anew in other loops
+    around it is up to the schedule, which computes once what an axis of registers does not change."""
 
     def __init__(self) -> None:
         self.flops = 0
@@ -105,31 +107,30 @@ class _Count:
         self.inside: dict[SSAValue, frozenset[Operation]] = {}
         """The loops that a value may be another in from round to round."""
 
-    def block(self, block: Block, times: int) -> None:
+    def block(self, block: Block) -> None:
         for op in block.ops:
-            loops = frozenset[Operation]().union(*(self.loops(operand) for operand in op.operands))
-            inner = times
+            loops = self.loops(op.operands)
             if isinstance(op, ForOp | ReduceOp):
                 self.trips[op] = _trips(op)
-                inner *= self.trips[op]
             for region in op.regions:
                 for body in region.blocks:
                     self.inside.update(dict.fromkeys(body.args, loops | {op}))
-                    self.block(body, inner)
-                    last = body.last_op
-                    loops = loops.union(*(self.loops(value) for value in last.operands)) if last else loops
+                    self.block(body)
+                    loops = loops | self.loops(body.last_op.operands) if body.last_op else loops
             self.inside.update(dict.fromkeys(op.results, loops - {op}))
             if isinstance(op, AluOp | ReduceOp | ScanOp):
-                self.flops += inner * sum(is_float(result.type) for result in op.results)
+                self.flops += self.times(loops) * sum(is_float(result.type) for result in op.results)
             if isinstance(op, LoadOp | StoreOp):
-                # No more elements than the loops that the place depends on go round.
-                places = frozenset[Operation]().union(*(self.loops(value) for value in op.indices))
                 element = op.result if isinstance(op, LoadOp) else op.value
-                size = byte_width(element_of(element.type)) * prod(self.trips[loop] for loop in places)
+                size = byte_width(element_of(element.type)) * self.times(self.loops(op.indices))
                 self.touched[op.buffer] = self.touched.get(op.buffer, 0) + size
 
-    def loops(self, value: SSAValue) -> frozenset[Operation]:
-        return self.inside.get(value, frozenset())
+    def loops(self, values: Iterable[SSAValue]) -> frozenset[Operation]:
+        return frozenset[Operation]().union(*(self.inside.get(value, ()) for value in values))
+
+    def times(self, loops: Iterable[Operation]) -> int:
+        """How often these loops go round together."""
+        return prod(self.trips[loop] for loop in loops)
 
 
 def _trips(op: ForOp | ReduceOp) -> int:
