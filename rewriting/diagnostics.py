@@ -38,6 +38,11 @@ class Remark:
 _remarks: ContextVar[list[Remark] | None] = ContextVar("remarks", default=None)
 
 
+def are_remarks_wanted() -> bool:
+    """Whether anybody collects remarks: for those that take a while to find."""
+    return _remarks.get() is not None
+
+
 def emit_remark(op: Operation, message: str) -> None:
     """Tell `message` about `op` to whoever collects remarks; does nothing when nobody does."""
     if (remarks := _remarks.get()) is not None:

@@ -41,6 +41,7 @@ class CompileOptions:
     arch:     the GPU architecture to compile for
     vector_bytes: bytes of the vectors of the CPU to compile for
     schedule: what the user decides of the kernels' schedules, as choose-schedule takes it
+    cut, join: names of values that uop-partition is to store, or not
     after:    the form that the input has: only the passes after this stage are run ('' runs all)
     to:       the stage to stop at ('' runs all)
     """
@@ -48,6 +49,8 @@ class CompileOptions:
     arch: str = "sm_90"
     vector_bytes: int = 32
     schedule: tuple[str, ...] = ()
+    cut: tuple[str, ...] = ()
+    join: tuple[str, ...] = ()
     after: str = ""
     to: str = ""
 
@@ -64,7 +67,7 @@ STAGES: tuple[Stage, ...] = (
             Step("uop-expand-scatter"),
             Step("uop-split-scan"),
             Step("uop-split-reduce"),
-            Step("uop-partition"),
+            Step("uop-partition", ("cut", "join")),
             Step("uop-merge-kernels"),
         ),
     ),
@@ -116,7 +119,11 @@ C_STAGES: tuple[Stage, ...] = (
                 "uop-split-reduce",
                 fixed=(Option("products", print_values(False)), Option("one-pass", print_values(False))),
             ),
-            Step("uop-partition", fixed=(Option("products", print_values(1)), Option("one-pass", print_values(False)))),
+            Step(
+                "uop-partition",
+                ("cut", "join"),
+                fixed=(Option("products", print_values(1)), Option("one-pass", print_values(False))),
+            ),
             Step("uop-merge-kernels"),
         ),
     ),

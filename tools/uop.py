@@ -52,6 +52,20 @@ def make_parser() -> argparse.ArgumentParser:
         help="how axes are carried out, of all kernels or of one: 'k = 4 loop * 16 loop', '@forward_1: i = 8 block'; "
         "the rest is chosen (--ir loop shows the axes, --remarks what is chosen; several times for several kernels)",
     )
+    program.add_argument(
+        "--cut",
+        action="append",
+        default=[],
+        metavar="VALUE",
+        help="end a kernel at what a source line computes, 'model.py:7', or at a value, '%%x'",
+    )
+    program.add_argument(
+        "--join",
+        action="append",
+        default=[],
+        metavar="VALUE",
+        help="let the kernels that use such a value compute it (--remarks tells the cuts, and what they cost)",
+    )
 
     compile_ = commands.add_parser(
         "compile",

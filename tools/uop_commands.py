@@ -100,6 +100,8 @@ def _compile_options(options: argparse.Namespace) -> CompileOptions:
         arch=options.arch or device.arch(),
         vector_bytes=device.vector_bytes(),
         schedule=tuple(options.schedule),
+        cut=tuple(options.cut),
+        join=tuple(options.join),
     )
 
 

@@ -20,12 +20,14 @@ from ...dialects.uop import (
     ReshapeOp,
     ShrinkOp,
 )
-from ...rewriting.diagnostics import emit_remark
+from ...rewriting.diagnostics import PassError, are_remarks_wanted, emit_remark
 from .axis_classes import AxisPairs
+from .fusion_cost import absorbed, cost_of, readers_of, why_not_absorbed
 from .fusion_limits import PRODUCTS, Combination, Cone, Violation, byte_count, find_violation
 from .one_pass import MOST_REDUCTIONS, OnePassTrials
 from .post_dominators import PostDominators
 from .siblings import join_siblings
+from .value_names import last_of, named
 
 
 class Fusion:
@@ -46,9 +48,19 @@ class Fusion:
 
     one_pass: whether reductions may be fused that `uop-fuse-reductions` makes one pass of (one_pass.py). The kernel of
       the first of them then ends at the last, even though one that ended in between would break a criterion.
+    cut: names of values that are materialised, whatever it costs (value_names.py).
+    join: names of values that are not, as far as whoever reads them can compute them.
     """
 
-    def __init__(self, block: Block, *, products: int = PRODUCTS, one_pass: bool = True):
+    def __init__(
+        self,
+        block: Block,
+        *,
+        products: int = PRODUCTS,
+        one_pass: bool = True,
+        cut: Sequence[str] = (),
+        join: Sequence[str] = (),
+    ):
         returned = block.last_op
         assert isinstance(returned, ReturnOp)
         self.outputs = list(returned.operands)
@@ -67,19 +79,68 @@ class Fusion:
         self._products = products
         self._parts: dict[Operation, tuple[int, ...]] = {}
         """Into what parts the result of a kernel is cut, by its last op."""
+        self._cuts: dict[Operation, tuple[Operation, str]] = {}
+        """Why a kernel ends where it does: what would be dear further on, and how."""
         for value in self.outputs:
             if isinstance(source := source_of_view(value).owner, Operation):
                 self.materialised.add(source)
+        for name in cut:
+            for op in last_of(named(self.ops, name)):
+                if (end := self._materialise(op)) not in self._cuts:
+                    self._cuts[end] = op, f"'{name}' is cut"
         for op in self.ops:
             if isinstance(op, Combination) and not self._kernels_of.get(op):
                 self._fuse_forward(op)
         for op in sorted(self.materialised, key=self.position.__getitem__):
             self._settle(op)
+        for name in join:
+            self._join(name)
 
     def kernels(self) -> list[Cone]:
         """The kernels, siblings joined, each behind those that it reads."""
         cones = [self.cones[op] for op in sorted(self.cones, key=self.position.__getitem__)]
+        if are_remarks_wanted():
+            self._tell_costs(cones)
         return join_siblings(cones, self.position, self.find_violation) if self._products > 1 else cones
+
+    def _join(self, name: str) -> None:
+        """Let those who read the values of this name compute them. Raises `PassError` where they cannot."""
+        for op in named(self.ops, name):
+            if op not in self.cones:
+                continue
+            cone = self.cones[op]
+            if any(source_of_view(value).owner is op for value in self.outputs):
+                raise PassError(f"join '{name}': the function returns it", op, "join what is only used inside of it")
+            joined = self._absorbed(cone)
+            for reader, whole in joined:
+                reason = why_not_absorbed(reader, cone, whole, self._pairs)
+                if reason is not None:
+                    raise PassError(f"join '{name}': {reason}", op, "leave the join out")
+            del self.cones[op]
+            for reader, whole in joined:
+                self.cones[reader.ops[-1]] = whole
+            emit_remark(op, f"{_place(op)} in no kernel of its own: '{name}' is joined")
+
+    def _absorbed(self, cone: Cone) -> list[tuple[Cone, Cone]]:
+        """Each kernel that reads what this one writes, and that which computes it instead."""
+        readers = readers_of(cone, list(self.cones.values()))
+        return [(reader, absorbed(reader, cone, self.position)) for reader in readers]
+
+    def _tell_costs(self, cones: Sequence[Cone]) -> None:
+        """Why each kernel ends where it does; what it costs with those that read what it writes, and what they would
+        cost if they computed that."""
+        for cone in cones:
+            end = cone.ops[-1]
+            if end not in self._cuts:
+                continue
+            op, reason = self._cuts[end]
+            joined = self._absorbed(cone)
+            cost = cost_of([cone, *(reader for reader, _ in joined)], self._pairs)
+            if any(why_not_absorbed(reader, cone, whole, self._pairs) for reader, whole in joined):
+                other = "it cannot be computed by those who read it"
+            else:
+                other = f"joined {cost_of((whole for _, whole in joined), self._pairs)}"
+            emit_remark(op, f"its kernel ends at {_place(end)}; {reason}; cut {cost}; {other}")
 
     def cone(self, root: Operation) -> Cone:
         """The kernel that ends in `root`."""
@@ -202,7 +263,7 @@ class Fusion:
         if end not in self.materialised:
             end = self._materialise(end)
             why = "several kernels use it" if reason is None else f"further on, {reason}"
-            emit_remark(reduction, f"its kernel ends at {_place(end)}; {why}")
+            self._cuts.setdefault(end, (reduction, why))
         self._settle(end)
 
     def _materialise(self, op: Operation) -> Operation:
@@ -221,7 +282,7 @@ class Fusion:
                 continue
             while (cut := self._find_cut(cone := self.cone(root))) is not None:
                 end = self._materialise(self._end_of_cut(cut.op, cone))
-                emit_remark(cut.op, f"its kernel ends at {_place(end)}; further on, {cut}")
+                self._cuts.setdefault(end, (cut.op, f"further on, {cut}"))
                 pending.append(end)
                 for other in sorted(self._kernels_of.pop(end, ()), key=self.position.__getitem__):
                     self._register(other, self.cone(other))

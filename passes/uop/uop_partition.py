@@ -34,6 +34,7 @@ from .fusion import Fusion, source_of_view
 from .fusion_limits import PRODUCTS, Cone
 from .names import distinct_names
 from .reshape_groups import without_ones
+from .value_names import check_names
 from .views import View, find_views
 
 
@@ -42,8 +43,9 @@ class UOpPartitionPass(ModulePass):
     """A function of uop's tensor ops → kernels in tensor form, and the program that launches them.
 
     Fusion is a choice by cost: fusion.py says how the cuts are chosen, fusion_limits.py what a kernel must not
-    do. Each cut is told as a remark. Reshapes of what kernels read and write become views in the program,
-    unless they only add or drop axes of extent 1 of what a kernel reads.
+    do. Each cut is told as a remark, with what the kernels cost and what they would cost without it. Reshapes of
+    what kernels read and write become views in the program, unless they only add or drop axes of extent 1 of what
+    a kernel reads.
 
     Kernels @f_0, @f_1, … stand before the function @f, in the order of their launches. A kernel's inputs are in
     the order of the function's arguments, then of the launches. Dead ops are dropped. Leaves alone: functions
@@ -52,21 +54,30 @@ class UOpPartitionPass(ModulePass):
 
     one_pass: whether a softmax between two products is one kernel, for uop-fuse-reductions to make one pass of.
     products: the most contractions that share a kernel, and what they read.
+    cut, join: names of values that are stored, or not, whatever that costs: `model.py:7` for what others use of the
+      values that a source line computes, `%x` for one that has a name. A wrong name is an error that lists the names.
     """
 
     name = "uop-partition"
 
     products: int = PRODUCTS
     one_pass: bool = True
+    cut: tuple[str, ...] = ()
+    join: tuple[str, ...] = ()
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         names = (inner.properties.get("sym_name") for inner in op.ops)
         symbols = {name.data for name in names if isinstance(name, StringAttr)}
-        for function in op.ops:
-            if isinstance(function, FuncOp) and function.body.blocks and not _is_program(function):
-                _check(function)
-                fusion = Fusion(function.body.block, products=self.products, one_pass=self.one_pass)
-                _Partition(function, symbols).run(fusion)
+        functions = [inner for inner in op.ops if isinstance(inner, FuncOp) and inner.body.blocks]
+        functions = [function for function in functions if not _is_program(function)]
+        check_names(functions, "cut", self.cut)
+        check_names(functions, "join", self.join)
+        for function in functions:
+            _check(function)
+            fusion = Fusion(
+                function.body.block, products=self.products, one_pass=self.one_pass, cut=self.cut, join=self.join
+            )
+            _Partition(function, symbols).run(fusion)
 
 
 def _is_program(function: FuncOp) -> bool:
