@@ -199,11 +199,11 @@ class _Kernel:
         if self.is_identity(user, KnownValues({comparison: holds}, finite=True)):
             if self.finite:
                 return _Needed.NONE
-            name = self.kernel.sym_name.data
+            name, axis = self.kernel.sym_name.data, _name(user.over[0])
             emit_remark(
                 user,
-                f"@{name}: all of {_name(user.over[0])} is computed, though much of it is multiplied by 0, for 0 · ∞ is "
-                "NaN; uop-limit-ranges{finite=true} takes for granted that there is no ∞",
+                f"@{name}: all of {axis} is computed, though much of it is multiplied by 0: 0 · ∞ is NaN; "
+                "uop-limit-ranges{finite=true} takes for granted that there is no ∞",
             )
         return _Needed.MAYBE
 

@@ -118,7 +118,7 @@ uop.kernel @product(%out: memref<64x8xf32>, %x: memref<64x64xf32>, %y: memref<64
 // CHECK:       uop.store
 // FINITE-LABEL: uop.kernel @product
 // FINITE:       uop.range k = 64 to %
-// REMARK: remark: @product: all of k is computed, though much of it is multiplied by 0, for 0 · ∞ is NaN
+// REMARK: remark: @product: all of k is computed, though much of it is multiplied by 0: 0 · ∞ is NaN
 
 // -----
 
