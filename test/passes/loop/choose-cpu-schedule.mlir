@@ -30,6 +30,37 @@ uop.kernel @rows(%out: memref<64xf64>, %x: memref<64x1000xf64>) {
 
 // -----
 
+// A matrix and a vector. Of a short one a row a task; a long one is shared by eight rows, lest it leave the first cache.
+
+// CHECK: @short({{.*}}) schedule #tile.schedule<i = 300 block, j = 32 loop * 4 register * 16 register> {
+uop.kernel @short(%out: memref<300xf32>, %w: memref<300x2048xf32>, %x: memref<2048xf32>) {
+  loop.for %i (i = 300 parallel) {
+    %3 = loop.reduce %j (j = 2048) add : f32 {
+      %0 = uop.load %w[%i, %j] : memref<300x2048xf32>
+      %1 = uop.load %x[%j] : memref<2048xf32>
+      %2 = uop.mul %0, %1 : f32
+      loop.yield %2 : f32
+    }
+    uop.store %3, %out[%i] : memref<300xf32>
+  }
+}
+
+// CHECK: @long({{.*}}) schedule #tile.schedule<i = 38 block * 8 register, j = 352 loop * 16 register> {
+// AVX2:  @long({{.*}}) schedule #tile.schedule<i = 38 block * 8 register, j = 704 loop * 8 register> {
+uop.kernel @long(%out: memref<300xf32>, %w: memref<300x5632xf32>, %x: memref<5632xf32>) {
+  loop.for %i (i = 300 parallel) {
+    %3 = loop.reduce %j (j = 5632) add : f32 {
+      %0 = uop.load %w[%i, %j] : memref<300x5632xf32>
+      %1 = uop.load %x[%j] : memref<5632xf32>
+      %2 = uop.mul %0, %1 : f32
+      loop.yield %2 : f32
+    }
+    uop.store %3, %out[%i] : memref<300xf32>
+  }
+}
+
+// -----
+
 // Columns: vectors across them.
 
 // CHECK: @columns({{.*}}) schedule #tile.schedule<i = 2 block * 4 register * 16 register, j = 1000 loop> {
