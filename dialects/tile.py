@@ -118,6 +118,9 @@ class AxisOp(IRDLOperation):
 class LeaveUnlessOp(IRDLOperation):
     """`tile.leave_unless %needed`: the blocks for which the condition is false do nothing from here on, for nobody asks
     for what they compute. All threads of a block have the same condition.
+
+    In a loop, the warps for which it is false do nothing in the rest of the step, for which the state stays as it is.
+    All lanes of a warp have the same condition, and threads of different warps do not meet behind it.
     """
 
     name = "tile.leave_unless"

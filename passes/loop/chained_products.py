@@ -14,15 +14,16 @@ from typing import Protocol
 from xdsl.dialects.builtin import f32
 from xdsl.ir import Operation, SSAValue
 
-from ...dialects.axes import AxisAttr, AxisKind
+from ...dialects.axes import SERIAL_KINDS, AxisAttr, AxisKind
 from ...dialects.loop import ForOp, ReduceOp, YieldOp
 from ...dialects.monoids import MONOIDS, Monoid, MonoidAttr, base_of_exponents, exp_of_difference
 from ...dialects.schedule import Schedule
-from ...dialects.tile import AxisOp, ReduceAcrossOp, TakeAcrossOp, broadcast_shape
+from ...dialects.tile import AxisOp, LeaveUnlessOp, ReduceAcrossOp, TakeAcrossOp, broadcast_shape
 from ...dialects.types import element_of, index, shape_of, with_shape
 from ...dialects.uop import MulOp, WhereOp, constant_value
 from ..tile.tile_builder import TileBuilder
 from .matrix_products import multiplied
+from .step_limits import StepLimits
 
 WEIGHT, VECTOR = 1, 2
 """Places among the values of the monoid: of the sum of weights, which are alike for all columns of the second product,
@@ -56,6 +57,7 @@ class Conversion(Protocol):
     varies: dict[SSAValue, frozenset[str]]
     valid: dict[str, SSAValue]
     parts: dict[tuple[str, int], SSAValue]
+    limits: StepLimits
 
     def convert(self, builder: TileBuilder, ops: Iterable[Operation]) -> None: ...
     def open_axis(self, outer: TileBuilder, siblings: Sequence[ForOp | ReduceOp]) -> Sequence[Loop]: ...
@@ -109,6 +111,7 @@ class ChainedReduction:
         first, rest = MONOIDS[stages.first], MONOIDS[stages.rest]
         loops = conversion.open_axis(outer, (self.op,))
         b = loops[-1].builder if loops else outer
+        self._leave_steps(outer, loops)
         score = _Score.of(self.op)
         weight = self.op.yielded[WEIGHT]
         conversion.convert(b, _needed(self.op, [score.product, *score.conditions, weight]))
@@ -149,6 +152,23 @@ class ChainedReduction:
         for result, value, axes in zip(self.op.results, values, (of_rows, of_rows, of_vectors), strict=True):
             conversion.values[result], conversion.varies[result] = value, axes
             value.name_hint = value.name_hint or result.name_hint
+
+    def _leave_steps(self, outer: TileBuilder, loops: Sequence[Loop]) -> None:
+        """Let warps do nothing in steps that lie outside their own limits: they have rows of their own, and do not meet
+        but where slabs are copied."""
+        factors = self.conversion.schedule.factors(self.axis)
+        places = [place for place, factor in enumerate(factors) if factor.kind in SERIAL_KINDS and factor.extent > 1]
+        if not self.op.limits.values or len(loops) != 1 or factors[places[0]].kind is not AxisKind.LOOP:
+            return
+        b, step = loops[0].builder, loops[0].index
+        limits = self.conversion.limits.of_warps.of_loop(outer, self.op, places[0])
+        conditions: list[SSAValue] = []
+        if limits.lower is not None:
+            conditions.append(b.alu("ge", step, limits.lower))
+        if limits.upper is not None:
+            conditions.append(b.alu("lt", step, limits.upper))
+        if (needed := b.conjunction(conditions)) is not None:
+            b.insert(LeaveUnlessOp.of(needed))
 
     def _scores(self, b: TileBuilder, score: _Score) -> SSAValue:
         """The scores of a step before they are scaled: −∞ where the mask does not allow any, and behind the end."""

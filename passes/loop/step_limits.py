@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 
 from xdsl.ir import Block, Operation, SSAValue
@@ -46,6 +46,7 @@ class StepLimits:
     parts: (axis, place of a factor) → its `tile.axis`.
     values: buffer of loop form → buffer of tile form.
     opened: axis → place of a factor → index of its loop, of those that are open.
+    fixed: kinds of factors beside them that are one number for all that the limits are alike for.
     """
 
     stores: Sequence[StoreOp]
@@ -53,6 +54,12 @@ class StepLimits:
     parts: Mapping[tuple[str, int], SSAValue]
     values: Mapping[SSAValue, SSAValue]
     opened: dict[str, dict[int, SSAValue]] = field(default_factory=dict[str, dict[int, SSAValue]])
+    fixed: Sequence[AxisKind] = (AxisKind.BLOCK,)
+
+    @property
+    def of_warps(self) -> StepLimits:
+        """The limits of what each warp executes, alike for its lanes."""
+        return replace(self, fixed=(AxisKind.BLOCK, AxisKind.WARP))
 
     def of_loop(self, builder: TileBuilder, loop: ForOp | ReduceOp, place: int) -> Limits:
         """The steps of the loop of a factor in which some position may be inside the limits of its axis.
@@ -118,7 +125,7 @@ class StepLimits:
         strides, factors = _strides(self.schedule, axis), self.schedule.factors(axis)
         for place in places:
             part = self.opened.get(axis, {}).get(place)
-            if part is None and factors[place].kind is AxisKind.BLOCK:
+            if part is None and factors[place].kind in self.fixed:
                 part = self.parts.get((axis, place))
             if part is not None:
                 least = builder.add_term(least, part, strides[place])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -153,7 +154,8 @@ def _lower_axis(lowering: Lowering, op: AxisOp) -> None:
         value.name_hint = op.result.name_hint
 
 
-def _lower_block(lowering: Lowering, scope: Scope, block: Block) -> None:
+def _lower_block(lowering: Lowering, scope: Scope, block: Block, finish: Callable[[Scope], None] | None = None) -> None:
+    """finish: what follows the ops of the block, where they are executed."""
     stages = StageGroup(lowering, scope)
     with ExitStack() as branches:
         for op in block.ops:
@@ -170,6 +172,8 @@ def _lower_block(lowering: Lowering, scope: Scope, block: Block) -> None:
                     behind = scope
             scope = behind
         stages.close_before(None)
+        if finish is not None:
+            finish(scope)
 
 
 def _lower_op(lowering: Lowering, scope: Scope, op: Operation, stages: StageGroup) -> None:

@@ -64,7 +64,9 @@ def interpret_tile_kernel(kernel: KernelOp, buffers: Sequence[Array], kept: Mapp
     interpreter.run(block.ops)
     outputs = {op.buffer for op in kernel.body.walk() if isinstance(op, WriteOp)}
     check_written(
-        kernel, {buffer: memory.written | memory.excused for buffer, memory in memories.items() if buffer in outputs}
+        kernel,
+        {buffer: memory.written | memory.excused for buffer, memory in memories.items() if buffer in outputs},
+        kept,
     )
 
 
@@ -104,6 +106,7 @@ class _Interpreter:
         shapes = [shape_of(result.type) for op in ops for result in op.results if not isinstance(op, StageOp)]
         self.rank = max(map(len, shapes), default=0)
         self.threads = [d for d, op in enumerate(self.axes) if op.axis.axis_kind in THREAD_KINDS]
+        self.lane_dimensions = [d for d in self.threads if self.axes[d].axis.axis_kind is not AxisKind.WARP]
 
     def uniform(self, array: Array) -> Array:
         """A number as a value that does not vary."""
@@ -300,14 +303,15 @@ class _Interpreter:
             self.values[op.index] = number = self.uniform(np.asarray(step, dtype=np.int64))
             self.values.update(zip(op.carried, state, strict=True))
             executed = inside(op.limits, number, self.values)
+            around = len(self.inside)
             if executed is not None:
                 self.check_uniform(op, executed)
                 self.inside.append(executed)
             self.run(op.body.block.ops)
             new = [self.values[value] for value in op.yielded]
-            if executed is not None:
-                self.inside.pop()
+            for executed in self.inside[around:]:
                 new = [np.where(executed, value, before) for value, before in zip(new, state, strict=True)]
+            del self.inside[around:]
             state = new
         self.values.update(zip(op.results, state, strict=True))
 
@@ -317,9 +321,12 @@ class _Interpreter:
             self.inside.append(self.values[op.needed])
 
     def check_uniform(self, op: ForOp | LeaveUnlessOp, executed: Array) -> None:
-        """Raise `ExecutionError` where threads of one block differ in what they execute."""
-        if any(executed.shape[d] != 1 for d in self.threads):
-            raise ExecutionError(f"{op.name} is executed by some threads of a block and not by others", op)
+        """Raise `ExecutionError` where threads of one block differ in what they execute, or those of one warp in a step
+        of a loop."""
+        of_warps = isinstance(op, LeaveUnlessOp) and isinstance(op.parent_op(), ForOp)
+        if any(executed.shape[d] != 1 for d in (self.lane_dimensions if of_warps else self.threads)):
+            group = "warp" if of_warps else "block"
+            raise ExecutionError(f"{op.name} is executed by some threads of a {group} and not by others", op)
 
     def stage(self, op: StageOp) -> None:
         origin = [self.values[x] for x in op.origin]

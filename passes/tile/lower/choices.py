@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
 
@@ -30,34 +31,63 @@ def lower_choice(lowering: Lowering, scope: Scope, op: WhereOp) -> bool:
         return False
     if shape_of(value.type) != shape or not isinstance(unexpanded(otherwise).owner, ConstOp):
         return False
-    worst = [_worst_place(comparison, shape) for comparison in conjuncts(condition)]
-    if any(place is None for place in worst):
+    bounds = [_Bound.of(lowering, scope, comparison) for comparison in conjuncts(condition)]
+    if not bounds or any(bound is None for bound in bounds):
         return False
-    holds: SSAValue | None = None
-    for comparison, place in zip(conjuncts(condition), worst, strict=True):
-        assert place is not None
-        (here,) = values.scalars(scope, [comparison], place)
-        holds = here if holds is None else scope.alu("and", holds, here)
-    assert holds is not None
-    branch = IfOp.of(scope.alu("not", holds))
+
+    def holds(inner: Scope, place: Place | None) -> SSAValue:
+        """Whether all comparisons hold at a place; None is all of the tile."""
+        result: SSAValue | None = None
+        for bound in bounds:
+            assert bound is not None
+            here = bound.holds(lowering, inner, shape, place)
+            result = here if result is None else inner.alu("and", result, here)
+        assert result is not None
+        return result
+
+    branch = IfOp.of(scope.alu("not", holds(scope, None)))
     with scope.inside(branch, branch.then.block) as masked, values.nest(masked, shape) as (inner, place):
         at = values.array_place(inner, value, place, array)
-        chosen, constant = values.scalars(inner, [condition, otherwise], place)
+        (constant,) = values.scalars(inner, [otherwise], place)
         kept = inner.insert(LoadOp.of(array, at)).result
-        inner.insert(StoreOp.of(inner.alu("where", chosen, kept, constant), array, at))
+        inner.insert(StoreOp.of(inner.alu("where", holds(inner, place), kept, constant), array, at))
     values.arrays[op.result] = array
     return True
 
 
-def _worst_place(comparison: SSAValue, shape: Sequence[int]) -> Place | None:
-    """Where in the tile a comparison holds only if it does everywhere; None for what is no comparison of positions."""
-    form = negative_form(comparison)
-    if form is None:
-        return None
-    place = [LinearForm({})] * len(shape)
-    for leaf, coefficient in form.terms.items():
-        extents = shape_of(leaf.type)
-        for dimension, extent in enumerate(extents):
-            if extent > 1 and coefficient > 0:
-                place[dimension] = LinearForm({}, extent - 1)
-    return place
+@dataclass(frozen=True)
+class _Bound:
+    """A comparison of positions, as `place < slack`: what the registers add to it, and what is left of the rest.
+
+    coefficients: of each register dimension.
+    """
+
+    coefficients: Mapping[int, int]
+    slack: SSAValue
+
+    @staticmethod
+    def of(lowering: Lowering, scope: Scope, comparison: SSAValue) -> _Bound | None:
+        """None for what is no comparison of positions. What no loop changes of the slack is found in front of them."""
+        form = negative_form(comparison)
+        if form is None:
+            return None
+        coefficients: dict[int, int] = {}
+        slack = LinearForm({}, -form.constant)
+        for leaf, coefficient in form.terms.items():
+            if extents := shape_of(leaf.type):
+                dimension = max(range(len(extents)), key=lambda d: extents[d])
+                coefficients[dimension] = coefficients.get(dimension, 0) + coefficient
+                continue
+            (position,) = lowering.values.elements(scope, [leaf])
+            assert isinstance(position, LinearForm)
+            slack -= position * coefficient
+        return _Bound(coefficients, lowering.indices.value(scope, lowering.indices.pinned(slack)))
+
+    def holds(self, lowering: Lowering, scope: Scope, shape: Sequence[int], place: Place | None) -> SSAValue:
+        """Whether it holds at a place; None is all of the tile, of which one place has the greatest number."""
+        number = LinearForm({})
+        for dimension, coefficient in self.coefficients.items():
+            last = LinearForm({}, shape[dimension] - 1 if coefficient > 0 else 0)
+            number += (last if place is None else place[dimension]) * coefficient
+        # Of many pairs of places the numbers are equal, and so are the comparisons.
+        return scope.alu("lt", lowering.indices.value(scope, number), self.slack)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from xdsl.ir import Block, SSAValue
 
@@ -28,7 +29,7 @@ MOST_INSTRUCTIONS = 64
 """Matrix instructions of a step that is written out several times: what the compiler moves from one step to another
 takes registers, and of many instructions the few that find a slot are a small part."""
 
-LowerBlock = Callable[[Lowering, Scope, Block], None]
+LowerBlock = Callable[[Lowering, Scope, Block, Callable[[Scope], None]], None]
 
 
 def lower_loop(lowering: Lowering, scope: Scope, op: ForOp, stages: StageGroup, lower_block: LowerBlock) -> None:
@@ -57,8 +58,7 @@ def lower_loop(lowering: Lowering, scope: Scope, op: ForOp, stages: StageGroup, 
         with lowering.values.assuming(op.index, number):
             if pipeline is not None:
                 pipeline.step(inner, steps)
-            lower_block(lowering, inner, op.body.block)
-            _change_state(lowering, inner, op)
+            lower_block(lowering, inner, op.body.block, partial(_change_state, lowering, op))
 
     if not steps.all:
         _lower_limited(lowering, scope, op, steps, together, step)
@@ -136,7 +136,7 @@ def _fill_constant(lowering: Lowering, scope: Scope, value: SSAValue, array: SSA
         inner.insert(StoreOp.of(constant, array, lowering.values.array_place(inner, value, place)))
 
 
-def _change_state(lowering: Lowering, scope: Scope, op: ForOp) -> None:
+def _change_state(lowering: Lowering, op: ForOp, scope: Scope) -> None:
     """Store the yielded values: those of one shape together, once all are computed, larger shapes first.
 
     Elements are computed from old states of their own shape at the same place, and from smaller ones that are expanded.

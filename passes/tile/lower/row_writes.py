@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import SSAValue
 
 from ....dialects.axes import WARP
 from ....dialects.gpu_kernel import IfOp, StoreOp, WarpBarrierOp
@@ -26,6 +26,7 @@ from .accesses import flat_index
 from .indices import ZERO
 from .lowering import Lowering
 from .matrices import form_at, is_of_matrix_lanes
+from .pipelines import pipelined_stages
 from .row_columns import Columns
 from .row_exchanges import RUN_BYTES, Columnwise, Pairs, Units
 from .scopes import Scope
@@ -81,7 +82,7 @@ class RowWrite:
         exchange = Columnwise if self.columns.transposed else Pairs if byte_width(element) == 2 else Units
         size = exchange.elements(self.columns, element)
         needed = lowering.grid.threads // WARP * size
-        scratch = _scratch(lowering, scope, element, needed)
+        scratch = _scratch(lowering, scope, op, needed)
         if scratch is None:
             emit_remark(
                 op,
@@ -141,8 +142,15 @@ def _has_loops_behind(op: WriteOp) -> bool:
     return False
 
 
-def _scratch(lowering: Lowering, scope: Scope, element: Attribute, count: int) -> SSAValue | None:
-    """Shared memory for so many elements: that of a slab of a loop, which nobody reads any more behind a barrier."""
+def _scratch(lowering: Lowering, scope: Scope, op: WriteOp, count: int) -> SSAValue | None:
+    """Shared memory for so many elements: that of a slab that nobody reads any more or, behind a barrier, of a slab of
+    a loop."""
+    element = element_of(op.value.type)
+    for stage in lowering.kernel.body.block.ops:
+        if isinstance(stage, StageOp) and _is_left(stage, op):
+            array = lowering.buffers[stage.result]
+            if element_of(array.type) == element and element_count(shape_of(array.type)) >= count:
+                return array
     for stage in lowering.kernel.body.walk():
         if isinstance(stage, StageOp) and isinstance(stage.parent_op(), ForOp):
             array = lowering.buffers[stage.result]
@@ -152,3 +160,17 @@ def _scratch(lowering: Lowering, scope: Scope, element: Attribute, count: int) -
     if lowering.has_room(count * byte_width(element)):
         return lowering.shared_array(count, element, "rows")
     return None
+
+
+def _is_left(stage: StageOp, op: WriteOp) -> bool:
+    """Whether the threads have met since the last of them read a slab: in a loop, whose slabs are copied ahead, between
+    its reads and a write."""
+    reads = {use.operation for use in stage.result.uses}
+    behind = stage.next_op
+    while behind is not None and behind is not op:
+        if behind.regions and isinstance(behind, ForOp):
+            if not reads and pipelined_stages(behind) and behind.axis.extent.data:
+                return True
+        reads.discard(behind)
+        behind = behind.next_op
+    return False
