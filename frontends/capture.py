@@ -182,12 +182,12 @@ def _as_call(made: Any, source_name: str) -> Call:
                 "`return model, (x, y)`"
             )
     if isinstance(args, dict) and not kwargs:
-        args, kwargs = (), cast("Any", args)
+        args, kwargs = (), cast("dict[str, Any]", args)
     if not isinstance(module, nn.Module):
         if not callable(module):
             raise CaptureError(f"the module that {source_name} gives is of type {type(module).__name__}")
         module = _Function(module)
-    positional: tuple[Any, ...] = tuple(cast("Any", args)) if isinstance(args, tuple | list) else (args,)
+    positional = tuple(cast("Sequence[Any]", args)) if isinstance(args, tuple | list) else (cast("Any", args),)
     return Call(module, positional, cast("Mapping[str, Any]", kwargs), dynamic_shapes)
 
 

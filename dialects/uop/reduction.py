@@ -255,8 +255,8 @@ class ScatterOp(IRDLOperation):
     of what is there and the update; the order of combinations is open. Without a monoid the last of several updates of
     one place stays.
     input: tensor of rank n. indices, updates: tensors of one shape, of rank n, no larger than `input` in every other
-      axis. Negative indices are not counted from the end; an index outside the axis is out of bounds: interpreters
-      refuse it, compiled programs drop its update.
+      axis. The index −1 names no place: its update is dropped. Other negative indices are not counted from the end; an
+      index outside the axis is out of bounds: interpreters refuse it, compiled programs drop its update.
     """
 
     name = "uop.scatter"

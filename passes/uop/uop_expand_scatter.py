@@ -12,8 +12,19 @@ from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.passes import ModulePass
 
 from ...dialects.monoids import MonoidAttr
-from ...dialects.types import element_count, element_of, integer_bounds, is_float, shape_of, with_shape
-from ...dialects.uop import ExpandOp, IotaOp, KernelOp, PermuteOp, ReshapeOp, ScatterOp
+from ...dialects.types import element_count, element_of, integer_bounds, is_float, is_tensor, shape_of, with_shape
+from ...dialects.uop import (
+    AddOp,
+    AluOp,
+    ExpandOp,
+    IotaOp,
+    KernelOp,
+    PermuteOp,
+    ReshapeOp,
+    ScatterOp,
+    WhereOp,
+    constant_value,
+)
 from ...rewriting.builder import Builder
 from ...rewriting.dead import erase_unused
 from ...rewriting.ranges import RangeAnalysis
@@ -28,8 +39,9 @@ class UOpExpandScatterPass(ModulePass):
     """Rewrite each `uop.scatter` as what every place of its result finds among the updates.
 
     - Few updates along the axis (one position of a KV cache): a comparison and a select for each, in their order.
-    - Indices that are `start + step · position` (`index_copy` at an `arange`): each place computes the position of its
-      update.
+    - Indices that are `start + step · position` (`index_copy` at an `arange`), or `start + position` with a start that
+      is data (several positions of a KV cache): each place computes the position of its update. Where some of them are
+      sent outside by a select (`where(position < s, index, outside)`), that is asked of the position.
     - Without a monoid: the last update that names the place, found by a maximum, is read by a gather; a place that none
       names keeps the input. Where all updates along the axis are one value, whether one names the place is enough.
     - With a monoid: the input combined with the reduction of the updates that name the place.
@@ -89,7 +101,7 @@ class _Scatter:
         if self.count <= FEW:
             result = self.in_order()
         elif (progression := self.progression()) is not None:
-            result = self.in_steps(*progression)
+            result = self.in_steps(progression)
         elif self.monoid is None:
             result = self.put()
         else:
@@ -127,33 +139,70 @@ class _Scatter:
 
     # Updates at places that are known.
 
-    def progression(self) -> tuple[int, int] | None:
-        """(start, step) of indices that go up in equal steps; None for others."""
-        value = self.indices
-        while isinstance(value.owner, ReshapeOp | PermuteOp):
-            value = value.owner.input
-        form = RangeAnalysis().form(value)
-        if shape_of(value.type) != (self.count,) or len(form.terms) != 1:
+    def progression(self) -> _Progression | None:
+        """Indices that go up in equal steps; None for others."""
+        value, named = _row(self.indices), None
+        if isinstance(value.owner, WhereOp):
+            single = _single(value.owner.operands[2])
+            outside = None if single is None else constant_value(single)
+            if outside is None or 0 <= outside < self.shape[self.axis]:
+                return None
+            named, value = (_row(operand) for operand in value.owner.operands[:2])
+        if shape_of(value.type) != (self.count,):
             return None
-        ((leaf, step),) = form.terms.items()
-        return (form.constant, step) if isinstance(leaf.owner, IotaOp) and step > 0 else None
+        form = RangeAnalysis().form(value)
+        if len(form.terms) == 1:
+            ((leaf, step),) = form.terms.items()
+            if isinstance(leaf.owner, IotaOp) and step > 0:
+                return _Progression(self.builder.const(int(form.constant), i64), step, named)
+        start = self.start(value)
+        return None if start is None else _Progression(start, 1, named)
 
-    def in_steps(self, start: int, step: int) -> SSAValue:
+    def start(self, value: SSAValue) -> SSAValue | None:
+        """What `value` is more than its position: a tensor of one element, or a scalar; None where that differs."""
+        start: SSAValue | None = None
+        while isinstance(value.owner, AddOp):
+            left, right = value.owner.operands
+            value, same = (left, right) if _single(right) is not None else (right, left)
+            single = _single(same)
+            if single is None:
+                return None
+            start = single if start is None else self.builder.alu("add", start, single)
+        return start if isinstance(value.owner, IotaOp) and element_of(value.type) == i64 else None
+
+    def in_steps(self, steps: _Progression) -> SSAValue:
         """The update whose position leads to the place, if there is one."""
         ones = [n if axis == self.axis else 1 for axis, n in enumerate(self.shape)]
-        distance = self.alu_with("sub", self.places(ones, i64), start)
+        places = self.places(ones, i64)
+        start = self.builder.expand(_of_rank(self.builder, steps.start, len(ones)), places.type)
+        distance = self.builder.alu("sub", places, start)
         inside = self.alu_with("ge", distance, 0)
-        inside = self.builder.alu("and", inside, self.alu_with("lt", distance, self.count * step))
+        inside = self.builder.alu("and", inside, self.alu_with("lt", distance, self.count * steps.step))
         position = distance
-        if step > 1:
-            on_step = self.alu_with("eq", self.alu_with("floormod", distance, step), 0)
+        if steps.step > 1:
+            on_step = self.alu_with("eq", self.alu_with("floormod", distance, steps.step), 0)
             inside = self.builder.alu("and", inside, on_step)
-            position = self.alu_with("floordiv", distance, step)
+            position = self.alu_with("floordiv", distance, steps.step)
         position = self.builder.alu("where", inside, position, self.builder.constant_like(0, position))
+        if steps.named is not None:
+            inside = self.builder.alu("and", inside, self.at(steps.named, distance, position))
         value = self.builder.gather(self.updates, self.to_part(position), self.axis)
         if self.monoid is not None:
             (value,) = self.monoid.monoid.combine(self.builder, [self.input], [value])
         return self.builder.alu("where", self.to_part(inside), value, self.input)
+
+    def at(self, condition: SSAValue, distance: SSAValue, position: SSAValue) -> SSAValue:
+        """What a condition of each position is at that of each place: computed, where it compares positions with a
+        number, else read. distance: the position, also where there is no such"""
+        owner = condition.owner
+        if isinstance(owner, AluOp) and len(owner.operands) == 2:
+            left, right = owner.operands
+            limit = _single(right)
+            if isinstance(left.owner, IotaOp) and element_of(left.type) == i64 and limit is not None:
+                other = self.builder.expand(_of_rank(self.builder, limit, len(self.shape)), distance.type)
+                return self.builder.alu(owner.row().name, distance, other)
+        row = self.builder.reshape(position, [self.shape[self.axis]])
+        return self.builder.reshape(self.builder.gather(condition, row, 0), shape_of(position.type))
 
     def alu_with(self, name: str, value: SSAValue, number: int) -> SSAValue:
         return self.builder.alu(name, value, self.builder.constant_like(number, value))
@@ -223,6 +272,38 @@ class _Scatter:
     def to_part(self, value: SSAValue) -> SSAValue:
         """A value, or a scalar, repeated to the shape of the part."""
         return self.builder.expand(value, TensorType(element_of(value.type), self.shape))
+
+
+@dataclass(frozen=True)
+class _Progression:
+    """Indices that go up in equal steps.
+
+    start: the first, a scalar or a tensor of one element. named: of each position, whether its index is this one, and
+    not one outside
+    """
+
+    start: SSAValue
+    step: int
+    named: SSAValue | None
+
+
+def _row(value: SSAValue) -> SSAValue:
+    """The tensor of one axis that the value is in another shape."""
+    while isinstance(value.owner, ReshapeOp | PermuteOp):
+        value = value.owner.input
+    return value
+
+
+def _single(value: SSAValue) -> SSAValue | None:
+    """The scalar, or the tensor of one element, that is repeated to give the value; None if nothing is."""
+    if not isinstance(value.owner, ExpandOp) or element_count(shape_of(value.owner.input.type)) != 1:
+        return None
+    return value.owner.input
+
+
+def _of_rank(builder: Builder, value: SSAValue, rank: int) -> SSAValue:
+    """A tensor of one element with as many axes; a scalar as it is."""
+    return builder.reshape(value, [1] * rank) if is_tensor(value.type) else value
 
 
 def _bools(shape: Sequence[int]) -> TensorType[Attribute]:

@@ -203,10 +203,12 @@ def _gather(op: GatherOp, operands: Sequence[Array]) -> list[Array]:
 def _scatter(op: ScatterOp, operands: Sequence[Array]) -> list[Array]:
     source, indices, updates = operands
     axis = op.axis.value.data
-    _check_bounds(op, indices, source.shape[axis])
+    named = indices != -1
+    _check_bounds(op, indices[named], source.shape[axis])
     result = source.copy()
-    places: list[Array] = list(np.ogrid[tuple(slice(n) for n in indices.shape)])
-    places[axis] = indices.astype(np.int64)
+    places: list[Array] = list(np.nonzero(named))
+    places[axis] = indices[named].astype(np.int64)
+    updates = updates[named]
     if op.monoid is None:
         result[tuple(places)] = updates
     else:

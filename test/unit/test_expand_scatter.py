@@ -117,3 +117,29 @@ def test_indices_in_steps_need_no_reduction(start: int, step: int, monoid: str |
     (after,) = interpret_function(function, arguments)
     np.testing.assert_array_equal(after, before)
     np.testing.assert_array_equal(np.signbit(after), np.signbit(before))
+
+
+@pytest.mark.parametrize("monoid", [None, "add"])
+def test_positions_from_data_need_no_reduction(monoid: str | None) -> None:
+    """Rows of a KV cache: those of new tokens from a position on, of which only the first ones are there."""
+    shape, updates = (4, 20), (4, 6)
+    scalar = TensorType(i64, ())
+    types = [TensorType(f32, shape), TensorType(f32, updates), scalar, scalar]
+    block = Block(arg_types=types)
+    x, update, start, count = block.args
+    builder = Builder(block)
+    iota = builder.iota(6, i64)
+    start, count = (builder.expand(builder.reshape(value, (1,)), iota.type) for value in (start, count))
+    there = builder.alu("lt", iota, count)
+    places = builder.alu("where", there, builder.alu("add", iota, start), builder.constant_like(-1, iota))
+    places = builder.expand(builder.reshape(places, (1, 6)), TensorType(i64, updates))
+    block.add_op(ReturnOp(builder.scatter(x, places, update, 1, monoid)))
+    function = FuncOp("f", (types, [types[0]]), Region(block))
+    module = ModuleOp([function])
+    given = list(inputs(function, 20))[:2]
+    cases = [[*given, np.asarray(s), np.asarray(n)] for s, n in ((0, 6), (3, 1), (14, 6), (19, 1), (20, 0), (5, 0))]
+    before = [interpret_function(function, arguments)[0] for arguments in cases]
+    UOpExpandScatterPass().apply(Context(), module)
+    assert not any(isinstance(op, ReduceAxisOp) for op in module.walk())
+    for arguments, expected in zip(cases, before, strict=True):
+        np.testing.assert_array_equal(interpret_function(function, arguments)[0], expected)

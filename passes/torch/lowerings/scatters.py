@@ -306,20 +306,16 @@ def _scatter(x: Tensor, dim: int, places: Tensor, updates: Tensor, monoid: str |
 
 
 def _scatter_bounded(x: Tensor, axis: int, places: Tensor, updates: Tensor, monoid: str | None) -> Tensor:
-    """With sizes that are known when the program runs: what is not meant goes behind the axis, and is cut off."""
+    """With sizes that are known when the program runs: what is not meant is not written."""
     x = x.straight(axis)
     (places, updates), dims = aligned([places, updates])
     for d, (mine, other) in enumerate(zip(x.layout, dims, strict=True)):
         if d != axis and mine.digits != other.digits:
             raise Unsupported(f"updates of {list(updates.shape)} of {list(x.shape)}", ADVICE)
-    extent = x.layout[axis].extent
-    open_places = [d for d, dim in enumerate(places.layout) if dim.is_cut and (d == axis or not dim.uniform)]
-    inside = places.masked(open_places, extent)
-    behind = [int(d == axis) for d in range(x.rank)]
-    longer = x.builder.pad(x.bounded, [0] * x.rank, behind)
-    written = x.builder.scatter(longer, inside.bounded, updates.bounded, axis, monoid)
-    kept = x.builder.shrink(written, [0] * x.rank, [dim.extent for dim in x.layout])
-    return bounded_tensor(x.builder, kept, x.layout)
+    cut = [d for d, dim in enumerate(places.layout) if dim.is_cut and (d == axis or not dim.uniform)]
+    named = places.masked(cut, -1)
+    written = x.builder.scatter(x.bounded, named.bounded, updates.bounded, axis, monoid)
+    return bounded_tensor(x.builder, written, x.layout)
 
 
 def _named(x: Tensor, dim: int, places: Tensor) -> Tensor:

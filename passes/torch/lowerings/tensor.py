@@ -19,6 +19,7 @@ from ....dialects.types import (
     shape_of,
     ui8,
 )
+from ....dialects.uop import ExpandOp
 from ....rewriting.builder import Builder
 from .errors import Unsupported
 from .sizes import ADVICE, Dim, as_size, bound_of, is_size, split
@@ -353,13 +354,16 @@ class Tensor:
         for axis in axes:
             dim = x.layout[axis]
             if dim.is_cut:
-                meant = is_meant(self.builder, dim)
+                value, type = x.bounded, x.bounded.type
+                source = value.owner.input if isinstance(value.owner, ExpandOp) else value
+                if shape_of(source.type)[axis : axis + 1] == (dim.extent,):
+                    value = source  # chosen once for all repetitions
                 shape = [dim.extent if d == axis else 1 for d in range(self.rank)]
-                inside = self.builder.reshape(meant.value, shape)
-                inside = self.builder.expand(inside, TensorType(i1, shape_of(x.bounded.type)))
-                other = self.builder.constant_like(convert_number(number, self.element), x.bounded)
-                kept = replaced(x.layout, axis, replace(dim, uniform=False))
-                x = self._made(self.builder.alu("where", inside, x.bounded, other), kept)
+                inside = self.builder.reshape(is_meant(self.builder, dim).value, shape)
+                inside = self.builder.expand(inside, TensorType(i1, shape_of(value.type)))
+                other = self.builder.constant_like(convert_number(number, self.element), value)
+                chosen = self.builder.expand(self.builder.alu("where", inside, value, other), type)
+                x = self._made(chosen, replaced(x.layout, axis, replace(dim, uniform=False)))
         return x
 
     def filled(self, axis: int, number: Number) -> Tensor:

@@ -119,3 +119,33 @@ func.func @steps(%x: tensor<20xf32>, %u: tensor<6xf32>) -> tensor<20xf32> {
 // CHECK-NOT:     uop.reduce_axis
 // CHECK:         uop.floordiv
 // CHECK:         uop.gather %u, %{{.*}} axis 0 : (tensor<6xf32>, tensor<20xi64>) -> tensor<20xf32>
+
+// -----
+
+// Several positions of a KV cache, from one that is data on; of those, the first %s. Each row finds its update.
+func.func @positions(%x: tensor<16x8xf32>, %start: tensor<i64>, %s: tensor<i64>, %u: tensor<6x8xf32>) -> tensor<16x8xf32> {
+  %0 = uop.iota : tensor<6xi64>
+  %1 = uop.reshape %start : tensor<i64> -> tensor<1xi64>
+  %2 = uop.expand %1 : tensor<1xi64> -> tensor<6xi64>
+  %3 = uop.add %0, %2 : tensor<6xi64>
+  %4 = uop.reshape %s : tensor<i64> -> tensor<1xi64>
+  %5 = uop.expand %4 : tensor<1xi64> -> tensor<6xi64>
+  %6 = uop.lt %0, %5 : tensor<6xi64>
+  %7 = uop.const -1 : i64
+  %8 = uop.expand %7 : i64 -> tensor<6xi64>
+  %9 = uop.where %6, %3, %8 : tensor<6xi64>
+  %10 = uop.reshape %9 : tensor<6xi64> -> tensor<6x1xi64>
+  %11 = uop.expand %10 : tensor<6x1xi64> -> tensor<6x8xi64>
+  %12 = uop.scatter %x, %11, %u axis 0 : (tensor<16x8xf32>, tensor<6x8xi64>, tensor<6x8xf32>) -> tensor<16x8xf32>
+  func.return %12 : tensor<16x8xf32>
+}
+// CHECK-LABEL: func.func @positions
+// CHECK-NOT:     uop.reduce_axis
+// CHECK:         %[[D:.*]] = uop.sub %{{.*}}, %{{.*}} : tensor<16x1xi64>
+// CHECK:         uop.ge %[[D]], %{{.*}} : tensor<16x1xi64>
+// CHECK:         uop.lt %[[D]], %{{.*}} : tensor<16x1xi64>
+// CHECK:         uop.lt %[[D]], %{{.*}} : tensor<16x1xi64>
+// CHECK:         uop.gather %u, %{{.*}} axis 0
+
+// RANGE-LABEL: uop.kernel @positions_0
+// RANGE-NOT:     uop.reduce
