@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from xdsl.dialects.builtin import f32
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.axes import SERIAL_KINDS, AxisAttr, AxisKind
 from ...dialects.loop import ForOp, ReduceOp, YieldOp
@@ -41,7 +41,7 @@ class Loop(Protocol):
     @property
     def carried(self) -> Sequence[SSAValue]: ...
 
-    def carry(self, types: Iterable[object]) -> Sequence[SSAValue]: ...
+    def carry(self, types: Iterable[Attribute]) -> Sequence[SSAValue]: ...
 
     def finish(
         self, outer: TileBuilder, monoids: Sequence[MonoidAttr], inits: Sequence[SSAValue], state: Sequence[SSAValue]
@@ -142,10 +142,10 @@ class ChainedReduction:
             rescaling = exp_of_difference(b, state[0], 1.0, base)
             before = [b.alu("mul", value, b.expand_like(rescaling, value)) for value in state[WEIGHT:]]
         (sum_of_weights,) = rest.combine(b, before[:1], [self._in_registers(b, rest, weights)])
-        values = [total, sum_of_weights, self._product(b, loops, factors, before[1])]
+        values: list[SSAValue] = [total, sum_of_weights, self._product(b, loops, factors, before[1])]
         for depth in reversed(range(len(loops))):
             around, inits = (loops[depth - 1].builder, loops[depth - 1].carried) if depth else (outer, ())
-            values = list(loops[depth].finish(around, [self.op.monoid], inits, values).results)
+            values = [*loops[depth].finish(around, [self.op.monoid], inits, values).results]
         values[WEIGHT] = self._across(outer, rest, values[WEIGHT])
         of_rows = conversion.axes_of([score.product, *score.conditions, weight]) - {self.axis}
         of_vectors = of_rows | conversion.axes_of(self.op.yielded[VECTOR:]) - {self.axis}

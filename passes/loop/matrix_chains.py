@@ -6,7 +6,7 @@ from ...dialects.atoms import ATOMS
 from ...dialects.axes import SERIAL_KINDS, AxisKind
 from ...dialects.schedule import Schedule
 from ...dialects.types import type_name
-from ...dialects.uop import KernelOp
+from ...dialects.uop import KernelOp, MulOp
 from .attention_shape import AttentionShape, attention_shape
 from .kernel_shape import shape_of_kernel
 from .matrix_products import multiplied, why_no_product
@@ -23,7 +23,9 @@ def why_no_chain(attention: AttentionShape | None, row: str) -> str | None:
         return f"keys or values vary with {row}, too"
     if reason := why_no_product(attention.scores, row, attention.keys):
         return reason
-    taken = [multiplied(factor.owner) for factor in attention.scores.yielded[0].owner.operands]  # pyright: ignore[reportAttributeAccessIssue]
+    product = attention.scores.yielded[0].owner
+    assert isinstance(product, MulOp)
+    taken = [multiplied(factor.owner) for factor in product.operands]
     value = multiplied(attention.reduction.yielded[-1].owner)
     types = {type_name(x.type) for x in (*taken, value) if x is not None}
     if value is None or len(types) != 1 or not types <= set(ATOMS["m16n8k16"].elements):

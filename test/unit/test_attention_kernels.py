@@ -104,7 +104,7 @@ uop.kernel @attention(%out: {out}, %q: {q}, %key: {k}, %v: {v}{f", %allowed: {ok
         generator = np.random.default_rng(0)
         shared = self.heads // self.group
         shapes = (self.heads, self.queries), (shared, self.keys), (shared, self.keys)
-        arrays = [generator.standard_normal((*shape, self.depth)).astype(np.float32) for shape in shapes]
+        arrays: list[Array] = [generator.standard_normal((*s, self.depth)).astype(np.float32) for s in shapes]
         arrays[0] *= 3
         if self.element == "f16":
             arrays = [array.astype(np.float16) for array in arrays]

@@ -72,7 +72,7 @@ def lower_mma(lowering: Lowering, scope: Scope, op: MmaOp) -> None:
     c_lead, a_lead, _ = op.leads
     for number, step in enumerate(product(*(range(a_lead[dimension]) for dimension in op.steps))):
         at = {dimension: LinearForm({}, place) for dimension, place in zip(op.steps, step, strict=True)}
-        of_step = {read.result: _read_matrices(lowering, scope, read, at) for read in by_step}
+        of_step: dict[SSAValue, SSAValue] = {read.result: _read_matrices(lowering, scope, read, at) for read in by_step}
         with values.nest(scope, c_lead) as (inner, of_tile):
             lead = [at.get(dimension, coordinate) for dimension, coordinate in enumerate(of_tile)]
             fragments = (
