@@ -31,16 +31,17 @@ ATOM = ATOMS["m16n8k16"]
 
 
 def attention_schedule(shape: KernelShape, attention: AttentionShape) -> Choice | str:
-    """A tile of queries a block, of which each warp has 16 or 32; or why not.
+    """A tile of queries a block, of which each warp has 16 or 32; or why not. Few queries, as those of heads that share
+    keys, are as much work as 16, but still much less than without the instructions.
 
     Keys and values come in tiles that are copied ahead, in units of 16 bytes permuted so that neither the copies nor
     the reads of matrices have bank conflicts. Queries are read once, into registers.
     """
-    row = attention.rows[-1] if attention.rows else ""
+    if not attention.rows:
+        return "there is one query, of which an instruction takes 16"
+    row = max(reversed(attention.rows), key=lambda axis: shape.extents[axis])
     if reason := why_no_chain(attention, row):
         return reason
-    if shape.extents[row] < ATOM.m:
-        return f"axis {row} has {shape.extents[row]} elements, an instruction {ATOM.m}"
     for rows, keys, staged in _tiles(shape, attention, row):
         warps = min(WARPS, power_of_two_above(ceil_div(shape.extents[row], rows)))
         blocks = prod(shape.extents[axis] for axis in shape.parallel if axis not in (row, attention.channels))
@@ -63,7 +64,7 @@ def _tiles(shape: KernelShape, attention: AttentionShape, row: str) -> Iterator[
         for keys in (most, max(ATOM.k, most // 2), ATOM.k):
             # A lane has 4 of each 16 x 8 elements in f32, and 8 of 16 x 16 queries in 16 bits.
             held = rows // ATOM.m * (8 * channels + 8 * (keys // ATOM.k) + 4 * depth)
-            if held <= REGISTERS and rows < 2 * shape.extents[row]:
+            if held <= REGISTERS and (rows == ATOM.m or rows < 2 * shape.extents[row]):
                 yield rows, keys, True
                 yield rows, keys, False
 

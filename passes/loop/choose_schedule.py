@@ -30,8 +30,8 @@ class ChooseSchedulePass(ModulePass):
     thread; products get block, thread and register tiles over staged, double-buffered slabs, those of 16-bit floats
     matrix instructions (matrix_rule.py); products of a few rows by a matrix read it once, in vectors
     (vector_product_rule.py). Attention gets tiles of queries and of keys, with matrix instructions (attention_rule.py)
-    or lanes that hold a key and then a value (attention_rows_rule.py). Products without matrix instructions say how many blocks a multiprocessor should hold, so
-    that their sums have the registers that they need (product_rule.py).
+    or lanes that hold a key and then a value (attention_rows_rule.py). Products without matrix instructions say how
+    many blocks a multiprocessor should hold, so that their sums have the registers that they need (product_rule.py).
     Leaves alone: kernels that have a schedule, and kernels that are not in loop form.
 
     schedule: what the user decides, each as it stands in `#tile.schedule<…>`: `k = 4 loop * 16 loop` binds one axis of

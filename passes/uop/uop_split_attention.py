@@ -13,7 +13,18 @@ from xdsl.passes import ModulePass
 
 from ...dialects.limits import Limits
 from ...dialects.types import index
-from ...dialects.uop import ALU_OPS, KernelOp, LaunchOp, LoadOp, RangeOp, ReduceOp, StoreOp, constant_value
+from ...dialects.uop import (
+    ALU_OPS,
+    CastOp,
+    ConstOp,
+    KernelOp,
+    LaunchOp,
+    LoadOp,
+    RangeOp,
+    ReduceOp,
+    StoreOp,
+    constant_value,
+)
 from ...rewriting.builder import Builder
 from ...rewriting.dead import erase_unused
 from ...rewriting.diagnostics import emit_remark
@@ -27,8 +38,8 @@ FEW_ROWS = 16
 WARP_ROWS = 8
 """Queries that a block takes together where there are few."""
 
-UNIT = 32
-"""Parts of ragged lengths are multiples of so many keys."""
+UNIT = 64
+"""Parts are multiples of so many keys, which blocks take together: only the last has fewer."""
 
 
 @dataclass(frozen=True)
@@ -151,11 +162,8 @@ class _Parts:
             if keys.extent >= 2 * part:
                 emit_remark(kernel, f"@{name}: its {keys.extent} keys stay together: {groups} blocks are enough")
             return None
-        count = 1 << (most.bit_length() - 1)
-        size = keys.extent // count
-        if keys.extent % count:
-            size = -(-keys.extent // (most * UNIT)) * UNIT
-            count = -(-keys.extent // size)
+        size = -(-keys.extent // (most * UNIT)) * UNIT
+        count = -(-keys.extent // size)
         emit_remark(
             kernel,
             f"@{name}: its {keys.extent} keys are split into {count} parts of {size}: they have {groups} blocks of "
@@ -215,6 +223,8 @@ class _Parts:
                 numbers = reduction.monoid.monoid.identity([value.type for value in elements])
                 elements = [
                     builder.alu("where", inside, value, builder.const(number, value.type))
+                    if number or not _is_finite(value)
+                    else value
                     for value, number in zip(elements, numbers, strict=True)
                 ]
             results = builder.insert(ReduceOp.of(reduction.monoid.data, elements, (own,))).results
@@ -313,6 +323,14 @@ def _needed(values: Iterable[SSAValue], beside: Operation | None = None) -> list
             stack += owner.operands
     block = next((op.parent for op in found), None)
     return [] if block is None else [op for op in block.ops if op in found]
+
+
+def _is_finite(value: SSAValue) -> bool:
+    """Whether a value is a number whatever the loads behind the last key give, which is 0: then its product with
+    exp(−∞ − maximum) is 0."""
+    while isinstance(value.owner, CastOp):
+        value = value.owner.input
+    return isinstance(value.owner, LoadOp | ConstOp)
 
 
 def _read(ops: Iterable[Operation]) -> list[int]:

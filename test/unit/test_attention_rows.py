@@ -5,6 +5,7 @@ Each is simulated with the race check on, compared with float64, and compiles fo
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,7 +30,7 @@ from uop.runtime.program import Program
 from uop.runtime.simulator import Counters
 from uop.targets.cuda import kernel_text
 from uop.tools.execution import run_captured
-from uop.tools.pipelines import CompileOptions
+from uop.tools.pipelines import CompileOptions, uop_to_cuda
 
 SCALE = 0.25
 
@@ -258,31 +259,35 @@ def test_decoding_reads_keys_and_values_once() -> None:
 DECODING = (Path(__file__).parent / "inputs" / "decoding.mlir").read_text()
 
 
-def decoding(keys: int) -> ModuleOp:
+def decoding(keys: int, element: str) -> ModuleOp:
     """The program in which 3 heads of queries share keys, of which those before a position are seen."""
     ctx = context()
     ctx.load_dialect(Func)
-    module = Parser(ctx, DECODING.replace("301", str(keys))).parse_module()
-    for name in ("uop-split-attention", "convert-uop-to-loop", "choose-schedule", *TILE_PASSES):
-        run_pass(module, name)
-    run_pass(module, "convert-tile-to-gpu-kernel")
+    text = DECODING.replace("301", str(keys))
+    if element == "f32":
+        text = re.sub(r"uop.cast (%\w+) : (f16 -> f32|f32 -> f16)", r"uop.mul \1, %unit : f32", text)
+        text = text.replace("%h = ", "%unit = uop.const 1.0 : f32\n  %h = ", 1).replace("f16", "f32")
+    module = Parser(ctx, text).parse_module()
+    for name in ("uop-split-attention", *uop_to_cuda(CompileOptions(after="range")).split(",")):
+        run_pass(module, name.split("{")[0])
     return module
 
 
 @needs_nvrtc
-@pytest.mark.parametrize("keys", [512, 301])
-def test_parts_of_keys(keys: int) -> None:
-    program = Program(decoding(keys))
+@pytest.mark.parametrize(("keys", "element", "dtype"), [(512, "f16", np.float16), (301, "f32", np.float32)])
+def test_parts_of_keys(keys: int, element: str, dtype: type) -> None:
+    program = Program(decoding(keys, element))
     random = np.random.default_rng(0)
-    q = random.standard_normal((6, 16)).astype(np.float16)
-    k, v = (random.standard_normal((2, keys, 16)).astype(np.float16) for _ in range(2))
+    q = random.standard_normal((6, 16)).astype(dtype)
+    k, v = (random.standard_normal((2, keys, 16)).astype(dtype) for _ in range(2))
     for position in (1, 128, keys):
         result = program.run([q, k, v, np.array(position)])
         assert [each.compiled.name for each in result.kernels] == ["decode_parts", "decode"]
         scores = np.einsum("hgd,hjd->hgj", q.reshape(2, 3, 16).astype(np.float64), k)[..., :position]
         weights = np.exp(scores - scores.max(-1, keepdims=True))
         expected = np.einsum("hgj,hjc->hgc", weights / weights.sum(-1, keepdims=True), v[:, :position])
-        np.testing.assert_allclose(result.outputs[0].reshape(2, 3, 16), expected, atol=4e-3, rtol=0)
+        tolerance = 4e-3 if element == "f16" else 4e-6
+        np.testing.assert_allclose(result.outputs[0].reshape(2, 3, 16), expected, atol=tolerance, rtol=0)
     for each in result.kernels:
         for arch in ARCHITECTURES:
             resources = nvrtc.compile_cuda(each.compiled.text, arch).resources[each.compiled.name]

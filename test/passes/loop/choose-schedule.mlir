@@ -595,8 +595,33 @@ uop.kernel @wide_product(%out: memref<2048x8192xf16>, %a: memref<2048x512xf16>, 
 // Attention of one query for each of 4 heads that share keys and values: 8 lanes hold a key, and then a value; the warps
 // of a block share the keys.
 // CHECK-LABEL: uop.kernel @decode
-// CHECK-SAME: schedule #tile.schedule<h = 4 register, j = 32 loop * 4 warp * 8 register * 4 lane, c = 8 lane * 8 register, d = 8 lane of c * 8 register, min_blocks = 2>
-uop.kernel @decode(%out: memref<4x64xf32>, %q: memref<4x64xf16>, %k: memref<4096x64xf16>, %v: memref<4096x64xf16>) {
+// CHECK-SAME: schedule #tile.schedule<h = 4 register, j = 32 loop * 4 warp * 8 register * 4 lane, c = 2 register * 8 lane * 4 register, d = 2 register * 8 lane of c * 4 register, min_blocks = 2>
+uop.kernel @decode(%out: memref<4x64xf32>, %q: memref<4x64xf32>, %k: memref<4096x64xf32>, %v: memref<4096x64xf32>) {
+  %one = uop.const 1.0 : f32
+  loop.for %h (h = 4 parallel) {
+    loop.for %c (c = 64 parallel) {
+      %max, %sum, %acc = loop.reduce %j (j = 4096) online_attention : f32, f32, f32 {
+        %s = loop.reduce %d (d = 64) add : f32 {
+          %0 = uop.load %q[%h, %d] : memref<4x64xf32>
+          %2 = uop.load %k[%j, %d] : memref<4096x64xf32>
+          %4 = uop.mul %0, %2 : f32
+          loop.yield %4 : f32
+        }
+        %5 = uop.load %v[%j, %c] : memref<4096x64xf32>
+        loop.yield %s, %one, %5 : f32, f32, f32
+      }
+      %7 = uop.div %acc, %sum : f32
+      uop.store %7, %out[%h, %c] : memref<4x64xf32>
+    }
+  }
+}
+
+// -----
+
+// The same in 16 bits: 4 queries are rows of an instruction, of which it leaves 12 unused.
+// CHECK-LABEL: uop.kernel @decode_f16
+// CHECK-SAME: schedule #tile.schedule<h = 16 mma, c = 8 register * 8 mma, j = 64 loop * 4 register * 16 mma, d = 4 unroll * 16 mma, stage = [%q async swizzle 8, %k buffers 2 async swizzle 8, %v buffers 2 async swizzle 8]>
+uop.kernel @decode_f16(%out: memref<4x64xf32>, %q: memref<4x64xf16>, %k: memref<4096x64xf16>, %v: memref<4096x64xf16>) {
   %one = uop.const 1.0 : f32
   loop.for %h (h = 4 parallel) {
     loop.for %c (c = 64 parallel) {

@@ -54,14 +54,14 @@ func.func @forward(%q: tensor<32x64xf16>, %k: tensor<8x4096x64xf16>, %v: tensor<
 
 // A number of keys that is no multiple of the parts', up to a position that is data: behind the last key a part reads
 // nothing, and the limit becomes one of each part.
-// CHECK-LABEL: uop.kernel @limited_parts(%max: memref<7xf32>, %sum: memref<7xf32>, %acc: memref<7x16xf32>
-// CHECK:         %p = uop.range p = 7
-// CHECK-NEXT:    %[[SIZE:.*]] = uop.const 160 : index
+// CHECK-LABEL: uop.kernel @limited_parts(%max: memref<6xf32>, %sum: memref<6xf32>, %acc: memref<6x16xf32>
+// CHECK:         %p = uop.range p = 6
+// CHECK-NEXT:    %[[SIZE:.*]] = uop.const 192 : index
 // CHECK-NEXT:    %[[FIRST:.*]] = uop.mul %p, %[[SIZE]] : index
 // CHECK-NEXT:    %[[POSITION:.*]] = uop.load %position[] : memref<i64>
 // CHECK-NEXT:    %[[LAST:.*]] = uop.cast %[[POSITION]] : i64 -> index
 // CHECK-NEXT:    %[[LIMIT:.*]] = uop.sub %[[LAST]], %[[FIRST]] : index
-// CHECK-NEXT:    %k_1 = uop.range k = 160 to %[[LIMIT]]
+// CHECK-NEXT:    %k_1 = uop.range k = 192 to %[[LIMIT]]
 // CHECK-NEXT:    %[[KEY:.*]] = uop.add %[[FIRST]], %k_1 : index
 // CHECK-NEXT:    %[[KEYS:.*]] = uop.const 1001 : index
 // CHECK-NEXT:    %[[INSIDE:.*]] = uop.lt %[[KEY]], %[[KEYS]] : index
