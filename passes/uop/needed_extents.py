@@ -205,10 +205,13 @@ class _Kernel:
     def _extent(
         self, value: SSAValue, limits: dict[SSAValue, Extent | None], symbols: Mapping[int, str]
     ) -> Extent | None:
-        """What an index stays below, where it is made of ranges, and one of them has a limit."""
+        """What an index stays below, where it is made of symbols and ranges that have limits, at least one of either."""
         form = self.analysis.form(value)
         total = Extent.of(form.constant + 1)
         for range, coefficient in form.terms.items():
+            if (name := self._symbol(range, symbols)) is not None:
+                total += Extent.of(name) * coefficient
+                continue
             if not isinstance(range.owner, RangeOp) or coefficient < 0:
                 return None
             if range in self.bound or range not in limits:

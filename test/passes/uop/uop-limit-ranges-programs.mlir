@@ -74,6 +74,36 @@ func.func @twice(%s: tensor<i64> {uop.symbol = #uop.symbol<s, 1 to 64>}, %x: ten
 
 // -----
 
+// Of the last row, which is read alone, all in front of it are needed, as far as is known.
+uop.kernel @each(%out: memref<64x8xf32>, %x: memref<64x8xf32>) {
+  %i = uop.range i = 64
+  %j = uop.range j = 8
+  %0 = uop.load %x[%i, %j] : memref<64x8xf32>
+  %1 = uop.exp %0 : f32
+  uop.store %1, %out[%i, %j] : memref<64x8xf32>
+}
+uop.kernel @last(%out: memref<8xf32>, %s: memref<i64>, %x: memref<64x8xf32>) {
+  %i = uop.range i = 8
+  %n = uop.load %s[] : memref<i64>
+  %c1 = uop.const 1 : i64
+  %least = uop.max %n, %c1 : i64
+  %c64 = uop.const 64 : i64
+  %length = uop.min %least, %c64 : i64
+  %before = uop.sub %length, %c1 : i64
+  %row = uop.cast %before : i64 -> index
+  %0 = uop.load %x[%row, %i] : memref<64x8xf32>
+  uop.store %0, %out[%i] : memref<8xf32>
+}
+func.func @last_row(%s: tensor<i64> {uop.symbol = #uop.symbol<s, 1 to 64>}, %x: tensor<64x8xf32> {uop.extents = #uop.extents<s, 8>}) -> tensor<8xf32> {
+  %0 = uop.launch @each(%x) : (tensor<64x8xf32>) -> tensor<64x8xf32>
+  %1 = uop.launch @last(%s, %0) : (tensor<i64>, tensor<64x8xf32>) -> tensor<8xf32>
+  func.return %1 : tensor<8xf32>
+}
+// CHECK-LABEL: uop.kernel @each(%out: memref<64x8xf32>, %x: memref<64x8xf32>, %s: memref<i64>)
+// CHECK:         uop.range i = 64 to %
+
+// -----
+
 // The second launch's result is needed whole: so is the first's.
 uop.kernel @each(%out: memref<64xf32>, %x: memref<64xf32>) {
   %i = uop.range i = 64
