@@ -17,12 +17,16 @@ BLOCK = re.compile(r"```(\w+)(?: (\S+))?\n(.*?)```", re.DOTALL)
 def test_commands_print_what_the_page_shows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    check_page(PAGE, tmp_path, monkeypatch, capsys)
+
+
+def check_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Blocks with a name are files; a line of output that ends in `…` may go on."""
     monkeypatch.setattr(rule_plugins, "_rules", rule_plugins.simplify_rules())
     monkeypatch.chdir(tmp_path)
     printed = ""
     shown = 0
-    for language, name, text in BLOCK.findall(PAGE.read_text()):
+    for language, name, text in BLOCK.findall(page.read_text()):
         if name:
             (tmp_path / name).write_text(text)
         elif language == "sh":
