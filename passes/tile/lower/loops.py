@@ -12,22 +12,13 @@ from ....dialects.gpu_kernel import ForOp as GPUForOp
 from ....dialects.gpu_kernel import StoreOp
 from ....dialects.loop import ForOp
 from ....dialects.monoids import Number
-from ....dialects.tile import MmaOp
 from ....dialects.types import element_count, element_of, shape_of
 from ....rewriting.interval_arithmetic import Interval
 from ....rewriting.linear import LinearForm
 from .lowering import Lowering
-from .pipelines import Pipeline
 from .scopes import Scope
 from .stages import StageGroup
 from .steps import Steps
-
-MOST_STEPS = 8
-"""Steps with different slots that are written out; of more, each computes where its slots are."""
-
-MOST_INSTRUCTIONS = 64
-"""Matrix instructions of a step that is written out several times: what the compiler moves from one step to another
-takes registers, and of many instructions the few that find a slot are a small part."""
 
 LowerBlock = Callable[[Lowering, Scope, Block, Callable[[Scope], None]], None]
 
@@ -41,16 +32,16 @@ def lower_loop(lowering: Lowering, scope: Scope, op: ForOp, stages: StageGroup, 
     stages: what has been staged right in front of the loop.
     """
     _begin_state(lowering, scope, op)
-    pipeline = Pipeline.of(lowering, op)
+    pipeline = stages.pipeline_of(op)
     extent = op.axis.extent.data
     unrolled = op.axis.axis_kind is AxisKind.UNROLL
     together = 1
     if lowering.values.flat and unrolled:
         together = extent
-    elif lowering.values.flat and pipeline is not None and pipeline.period <= MOST_STEPS:
-        together = 1 if _instructions(op) > MOST_INSTRUCTIONS else pipeline.period
+    elif pipeline is not None:
+        together = pipeline.together
     steps = Steps.of(lowering, scope, op, together)
-    if pipeline is not None:
+    if pipeline is not None and pipeline is not stages.ahead:
         stages.join(pipeline)
         pipeline.begin(scope, steps)
 
@@ -73,11 +64,6 @@ def lower_loop(lowering: Lowering, scope: Scope, op: ForOp, stages: StageGroup, 
                 step(body, first + LinearForm({}, number))
     for number in range(whole * together, extent):
         step(scope, LinearForm({}, number))
-
-
-def _instructions(op: ForOp) -> int:
-    """Matrix instructions of a step."""
-    return sum(inner.instructions for inner in op.body.block.ops if isinstance(inner, MmaOp))
 
 
 def _lower_limited(

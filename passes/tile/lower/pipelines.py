@@ -8,7 +8,7 @@ from math import lcm
 
 from ....dialects.gpu_kernel import AsyncCommitOp, AsyncWaitOp
 from ....dialects.loop import ForOp
-from ....dialects.tile import StageOp
+from ....dialects.tile import MmaOp, StageOp
 from ....rewriting.linear import LinearForm
 from .copies import SlabCopy
 from .lowering import Lowering
@@ -20,6 +20,14 @@ from .transposed_copies import slab_copy
 def pipelined_stages(op: ForOp) -> list[StageOp]:
     """The stages directly in a loop's body whose slabs are copied ahead."""
     return [stage for stage in op.body.block.ops if isinstance(stage, StageOp) and stage.buffers.value.data > 1]
+
+
+MOST_STEPS = 8
+"""Steps with different slots that are written out; of more, each computes where its slots are."""
+
+MOST_INSTRUCTIONS = 64
+"""Matrix instructions of a step that is written out several times: what the compiler moves from one step to another
+takes registers, and of many instructions the few that find a slot are a small part."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +68,19 @@ class Pipeline:
     def period(self) -> int:
         """Steps after which the slots are used again in the same order."""
         return lcm(*(ring.depth for ring in self.rings))
+
+    @property
+    def together(self) -> int:
+        """Steps that are written out, each with its own slots: around matrix instructions, but not around many."""
+        if not self.lowering.values.flat or self.period > MOST_STEPS:
+            return 1
+        instructions = sum(op.instructions for op in self.op.body.block.ops if isinstance(op, MmaOp))
+        return 1 if instructions > MOST_INSTRUCTIONS else self.period
+
+    @property
+    def groups(self) -> int:
+        """Groups of copies that `begin` starts."""
+        return self._least_depth() - 1 if self.is_asynchronous else 0
 
     @property
     def is_asynchronous(self) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.ir import Operation
+from xdsl.ir import Block, Operation, SSAValue
 
 from ....dialects.gpu_kernel import AsyncCommitOp, AsyncWaitOp
 from ....dialects.loop import ForOp
-from ....dialects.tile import AxisOp, StageOp
+from ....dialects.tile import AxisOp, ReadOp, StageOp
 from ....dialects.types import element_of
 from ....dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, ExpandOp
 from ....rewriting.diagnostics import PassError
@@ -16,6 +17,7 @@ from .indices import ZERO
 from .lowering import Lowering
 from .pipelines import Pipeline, pipelined_stages
 from .scopes import Scope
+from .steps import Steps
 from .transposed_copies import slab_copy
 
 VALUE_OPS = (AluOp, AxisOp, BitcastOp, CastOp, ConstOp, ExpandOp)
@@ -31,6 +33,8 @@ class StageGroup:
     scope: Scope
     open: bool = False
     asynchronous: bool = False
+    ahead: Pipeline | None = None
+    """The pipeline of a loop further down, if its first copies are under way."""
 
     def add(self, op: StageOp) -> None:
         """Copy the slab of a stage that is not copied ahead of its loop. Raises `PassError` for one that converts."""
@@ -53,7 +57,11 @@ class StageGroup:
         A loop whose slabs are copied ahead takes them over, if it can: see `join`.
         """
         if not isinstance(op, (StageOp, *VALUE_OPS)) and not (isinstance(op, ForOp) and pipelined_stages(op)):
-            self.close()
+            self.close(op)
+
+    def pipeline_of(self, op: ForOp) -> Pipeline | None:
+        """The pipeline of a loop in this block; None when no stage in it has several buffers."""
+        return self.ahead if self.ahead is not None and self.ahead.op is op else Pipeline.of(self.lowering, op)
 
     def join(self, pipeline: Pipeline) -> None:
         """Leave the copies to the first group of a pipeline's, for which its first step waits, and meets at a
@@ -62,12 +70,43 @@ class StageGroup:
             self.close()
         self.open = self.asynchronous = False
 
-    def close(self) -> None:
-        """Wait for the group's copies, if there are any."""
+    def close(self, op: Operation | None = None) -> None:
+        """Wait for the group's copies, if there are any, in front of `op`; those of a loop behind it start before."""
         if not self.open:
             return
         if self.asynchronous:
             self.scope.insert(AsyncCommitOp.create())
-            self.scope.insert(AsyncWaitOp.of(0))
+            self.scope.insert(AsyncWaitOp.of(self._begin_ahead(op)))
         self.lowering.barrier(self.scope)
         self.open = self.asynchronous = False
+
+    def _begin_ahead(self, op: Operation | None) -> int:
+        """Start the first copies of a loop that only reads of these slabs stand in front of; how many groups they
+        are."""
+        while isinstance(op, (ReadOp, *VALUE_OPS)):
+            op = op.next_op
+        if not isinstance(op, ForOp) or op in self.lowering.barriers or self.ahead is not None:
+            return 0
+        stages = pipelined_stages(op)
+        wanted = [*op.limits.values, *(index for stage in stages for index in stage.origin)]
+        if not stages or any(stage.asynchronous is None for stage in stages) or not _are_positions(wanted):
+            return 0
+        self.ahead = pipeline = Pipeline.of(self.lowering, op)
+        assert pipeline is not None
+        pipeline.begin(self.scope, Steps.of(self.lowering, self.scope, op, pipeline.together))
+        return pipeline.groups
+
+
+def _are_positions(values: Sequence[SSAValue]) -> bool:
+    """Whether indices are made of axes and loops alone, so that they are known anywhere in front of their loop."""
+    stack, seen = list(values), set(values)
+    while stack:
+        owner = stack.pop().owner
+        if isinstance(owner, Block):
+            continue
+        if not isinstance(owner, VALUE_OPS):
+            return False
+        new = [operand for operand in owner.operands if operand not in seen]
+        seen.update(new)
+        stack += new
+    return True
