@@ -29,7 +29,11 @@ def constant_pad_nd(b: Lowering, self: Tensor, pad: list[int], value: Number = 0
 
 
 def _padded(x: Tensor, amounts: dict[int, tuple[int, int]]) -> Tensor:
-    """Zeros around `x`, in one op."""
+    """Zeros around `x`, in one op where its sizes are numbers."""
+    if x.dims is not None:
+        for axis, (low, high) in amounts.items():
+            x = x.pad(axis, max(low, 0), max(high, 0))
+        return x
     low = [max(amounts.get(axis, (0, 0))[0], 0) for axis in range(x.rank)]
     high = [max(amounts.get(axis, (0, 0))[1], 0) for axis in range(x.rank)]
     return Tensor(x.builder, x.builder.pad(x.value, low, high))

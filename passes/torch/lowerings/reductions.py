@@ -200,7 +200,7 @@ def mean_and_variance(x: Tensor, axes: Sequence[int], correction: Number = 0) ->
     count = element_count([x.shape[axis] for axis in axes])
     average = x.mean(axes)
     deviation = x - average
-    freedom = x.scalar(count - correction).maximum(0) if is_size(count) else max(count - correction, 0)
+    freedom = (x.scalar(count) - correction).maximum(0) if is_size(count) else max(count - correction, 0)
     return average, (deviation * deviation).sum(axes) / freedom
 
 

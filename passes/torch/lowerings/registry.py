@@ -38,7 +38,7 @@ from ....dialects.types import ui8
 from ....rewriting.builder import Builder
 from .errors import Unsupported
 from .lowering import Lowering
-from .sizes import ADVICE, Scope
+from .sizes import STATIC, Scope
 from .tensor import Tensor
 
 Results = Tensor | Sequence[Tensor | None]
@@ -206,7 +206,7 @@ def _integer(attribute: Attribute) -> int:
 def _float(attribute: Attribute) -> float:
     number = _number(attribute)
     if isinstance(number, Extent):
-        raise Unsupported(f"it takes a number, and {number} is not known before the program runs", ADVICE)
+        raise Unsupported(f"it takes a number, and {number} is not known before the program runs", STATIC)
     return float(number)
 
 

@@ -16,6 +16,7 @@ from ....dialects.symbols import Bounds, Extent
 from ....rewriting.builder import Builder
 from .errors import Unsupported
 
+STATIC = "export with static sizes"
 ADVICE = "give torch.export.Dim a `min` and a `max` that tell, or export with a static size"
 
 
@@ -132,7 +133,7 @@ class Size:
         raise Unsupported(f"{what} is not known before the program runs", ADVICE)
 
     def _number(self, *others: object) -> NoReturn:
-        self._unknown(f"it takes a number, and {self}")
+        raise Unsupported(f"it takes a number, and {self} is not known before the program runs", STATIC)
 
     __index__ = __int__ = __float__ = __truediv__ = __rtruediv__ = __pow__ = __rpow__ = _number
 

@@ -22,7 +22,7 @@ from ....dialects.types import (
 from ....dialects.uop import ExpandOp
 from ....rewriting.builder import Builder
 from .errors import Unsupported
-from .sizes import ADVICE, Dim, as_size, bound_of, is_size, split
+from .sizes import ADVICE, STATIC, Dim, as_size, bound_of, is_size, split
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Tensor:
             sizes = ", ".join(f"dimension {axis} is {dim.size}" for axis, dim in enumerate(self.dims) if dim.is_cut)
             raise Unsupported(
                 f"it is not supported where sizes are known only when the program runs ({sizes})",
-                "export with static sizes",
+                STATIC,
             )
         return self.bounded
 
