@@ -274,8 +274,8 @@ def decoding(keys: int, element: str) -> ModuleOp:
 
 
 @needs_nvrtc
-@pytest.mark.parametrize(("keys", "element", "dtype"), [(512, "f16", np.float16), (301, "f32", np.float32)])
-def test_parts_of_keys(keys: int, element: str, dtype: type) -> None:
+@pytest.mark.parametrize(("keys", "element", "dtype"), [(512, "f16", "float16"), (301, "f32", "float32")])
+def test_parts_of_keys(keys: int, element: str, dtype: str) -> None:
     program = Program(decoding(keys, element))
     random = np.random.default_rng(0)
     q = random.standard_normal((6, 16)).astype(dtype)
