@@ -41,7 +41,8 @@ def compile_model(options: argparse.Namespace, compile_options: CompileOptions, 
     steps: list[CompiledStep] = []
     for name in [options.program] if options.program else PROGRAMS:
         captured = model.decode_program() if name == DECODE else model.prefill_program(options.prefill)
-        steps.append(compile_step(name, captured, compile_options, options.target, forms))
+        locations = not options.no_locations
+        steps.append(compile_step(name, captured, compile_options, options.target, forms, locations=locations))
         if directory is not None:
             _write(directory / name, captured, steps[-1], device, weights)
     if options.ir:

@@ -79,11 +79,17 @@ class CompiledStep:
 
 
 def compile_step(
-    name: str, captured: Captured, options: CompileOptions, target: str, texts: Collection[str] = ()
+    name: str,
+    captured: Captured,
+    options: CompileOptions,
+    target: str,
+    texts: Collection[str] = (),
+    *,
+    locations: bool = True,
 ) -> CompiledStep:
     """Compile a program of a language model to the last form of `target`, in place.
 
-    texts: forms of the program to keep as text. Raises what the front end and a pass raise.
+    texts: forms of the program to keep as text, with locations or without. Raises what the front end and a pass raise.
     """
     seconds: dict[str, float] = {}
     with _timed(seconds, EXPORT):
@@ -100,7 +106,7 @@ def compile_step(
     for stage, module in stages:
         seconds[stage] = time.process_time() - start
         if stage in texts:
-            kept[stage] = stage_text(stage, module)
+            kept[stage] = stage_text(stage, module, locations=locations)
         if stage == "uop":
             flops = least_flops(function)
         elif stage == "loop":

@@ -167,8 +167,8 @@ def _add_language_model(compile_: argparse.ArgumentParser) -> None:
     """The arguments of `uop compile` for a language model."""
     group = compile_.add_argument_group(
         "language models",
-        "hf:DIR in the place of FILE:FUNCTION, a folder with config.json, or --config: compile prefill and decode, and "
-        "tell kernels, work, memory and times",
+        "hf:DIR or DIR, a folder with config.json, in the place of FILE:FUNCTION, or --config: compile prefill and "
+        "decode, and tell kernels, work, memory and times (docs/models.md)",
     )
     group.add_argument(
         "--config", metavar="NAME", help="a published model's configuration: tinyllama-1.1b, qwen2.5-7b …"
@@ -194,7 +194,12 @@ LANGUAGE_MODEL = "hf:"
 
 def _check_compile(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """Refuse what does not go together in a command line of `uop compile`, and say what is left to be said."""
-    options.is_model = options.config is not None or (options.source or "").startswith(LANGUAGE_MODEL)
+    source: str = options.source or ""
+    options.is_model = (
+        options.config is not None
+        or source.startswith(LANGUAGE_MODEL)
+        or (bool(source) and os.path.exists(os.path.join(source, "config.json")))
+    )
     options.target = options.target or ("c" if options.ir and options.ir not in STAGES["cuda"] else "cuda")
     if options.ir and options.ir not in STAGES[options.target]:
         parser.error(f"there is no {options.ir} on the way to {options.target}")

@@ -1,6 +1,8 @@
 """`uop compile` of language models: what is told, what is written, and that equal layers cost one."""
 
 import json
+import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,7 +70,7 @@ def step_of(folder: Path, layers: int) -> CompiledStep:
 
 
 def test_a_folder_with_a_configuration(folder: Path, uop: Any) -> None:
-    told = uop("compile", f"hf:{folder}", "--max-length", "32", "--prefill", "8")
+    told = uop("compile", str(folder), "--max-length", "32", "--prefill", "8")
     assert told.status == 0, told.err
     assert "4 layers in float32" in told.out
     table = rows(told.out)
@@ -80,11 +82,12 @@ def test_a_folder_with_a_configuration(folder: Path, uop: Any) -> None:
 
 
 def test_a_stage_of_one_program_for_a_cpu(folder: Path, uop: Any) -> None:
-    given = ("compile", f"hf:{folder}", "--max-length", "32", "--layers", "1", "--ir", "partition", "--target", "c")
+    given = ("compile", f"hf:{folder}", "--layers", "1", "--ir", "partition", "--target", "c", "--no-locations")
     told = uop(*given, "--program", "decode")
     assert told.status == 0, told.err
     assert told.out.startswith("builtin.module")
     assert "uop.launch" in told.out
+    assert "loc(" not in told.out
     assert uop(*given).err.endswith("--ir prints one program: give --program prefill or --program decode\n")
 
 
@@ -136,3 +139,23 @@ def test_what_does_not_go_together(arguments: Sequence[str], message: str, uop: 
     told = uop("compile", *arguments)
     assert told.status != 0
     assert message in told.err
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "models.md"
+
+
+def test_the_commands_of_the_page(uop: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = PAGE.read_text()
+    ((name, text),) = re.findall(r"```json (\S+)\n(.*?)```", page, re.DOTALL)
+    (tmp_path / name).parent.mkdir()
+    (tmp_path / name).write_text(text)
+    commands = [
+        shlex.split(line, comments=True) for line in page.splitlines() if line.startswith("uop compile hf:tiny")
+    ]
+    assert len(commands) == 4
+    for command in commands[1:]:
+        assert uop(*command[1:]).status == 0, command
+    assert (tmp_path / "out" / "decode" / "manifest.json").exists()
+    (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    exec(code, {})
