@@ -323,6 +323,15 @@ class _Conversion:
         self.bind(siblings, opened)
         return list(opened.values())
 
+    def open_guard(self, outer: TileBuilder, op: ReduceOp) -> list[_Loop]:
+        """Begin a loop of one step, for a reduction without others that need not be carried out in all blocks."""
+        limits = self.limits.of_all(outer, op)
+        if not limits.values:
+            return []
+        body = outer.nested(Block(arg_types=(index,)))
+        body.location = op.location
+        return [_Loop(AxisAttr(op.axis.axis.data, 1, AxisKind.LOOP), body, limits)]
+
     def open_loops(self, outer: TileBuilder, loop: ForOp | ReduceOp, kinds: Sequence[AxisKind]) -> dict[int, _Loop]:
         """Begin the loops of the factors of these kinds: place of the factor → loop, outermost first."""
         axis = loop.axis.axis.data
@@ -464,7 +473,7 @@ class _Conversion:
         builder, loops = outer, list[_Loop]()
         if not any(level[0].axis.axis.data == axis for level in levels[:-1] for axis, _, _ in matrix):
             for level, body in zip(levels, bodies, strict=True):
-                loops += self.open_axis(builder, level)
+                loops += self.open_axis(builder, level) or self.open_guard(builder, level[0])
                 builder = loops[-1].builder if loops else outer
                 self.convert(builder, body)
             return loops

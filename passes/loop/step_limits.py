@@ -31,6 +31,7 @@ from ...dialects.uop import (
 )
 from ...rewriting.diagnostics import emit_remark
 from ...rewriting.interval_arithmetic import whole
+from ...rewriting.intervals import IntervalAnalysis
 from ..tile.tile_builder import TileBuilder
 
 Ends = tuple[SSAValue, SSAValue]
@@ -55,6 +56,7 @@ class StepLimits:
     values: Mapping[SSAValue, SSAValue]
     opened: dict[str, dict[int, SSAValue]] = field(default_factory=dict[str, dict[int, SSAValue]])
     fixed: Sequence[AxisKind] = (AxisKind.BLOCK,)
+    intervals: IntervalAnalysis = field(default_factory=IntervalAnalysis)
 
     @property
     def of_warps(self) -> StepLimits:
@@ -70,10 +72,12 @@ class StepLimits:
         if not loop.limits.values:
             return UNLIMITED
         axis = loop.axis.axis.data
-        strides = _strides(self.schedule, axis)
-        stride = strides[place]
         outside = [other for other in range(place) if self.schedule.factors(axis)[other].extent > 1]
-        least, greatest = self._position(builder, axis, outside)
+        return self._of_steps(builder, loop, _strides(self.schedule, axis)[place], outside)
+
+    def _of_steps(self, builder: TileBuilder, loop: ForOp | ReduceOp, stride: int, outside: Sequence[int]) -> Limits:
+        """The limits of steps of so many positions each, behind what the factors at the places `outside` add."""
+        least, greatest = self._position(builder, loop.axis.axis.data, outside)
 
         def step(distance: SSAValue, before: SSAValue | None) -> SSAValue:
             if before is not None:
@@ -90,6 +94,19 @@ class StepLimits:
                     last = builder.alu("add", last, builder.const(stride - 1, index))
                 upper = step(last, least)
         return Limits(lower, upper)
+
+    def of_all(self, builder: TileBuilder, loop: ReduceOp) -> Limits:
+        """Limits of one step that takes all positions of an axis, of which no loop is left: it is executed where some
+        may be inside. None where that is certain, or where it is alike for all blocks: some position then is.
+        """
+        limits = loop.limits
+        if not any(_depends_on_a_loop(limit) for limit in limits.values):
+            return UNLIMITED
+        (lower, upper), last = limits, loop.axis.extent.data - 1
+        low, high = (None if limit is None else self.intervals.of(limit) for limit in (lower, upper))
+        if (low is None or low.high <= last) and (high is None or high.low >= 1):
+            return UNLIMITED
+        return self._of_steps(builder, loop, prod(f.extent for f in self.schedule.factors(loop.axis.axis.data)), ())
 
     def needed(self, builder: TileBuilder) -> SSAValue | None:
         """Whether a block computes anything that is inside the limits of the axes that are spread over blocks; None
@@ -219,6 +236,20 @@ def _keeps_order(op: CastOp) -> bool:
     """Whether a cast of integers gives the same number, whichever it is."""
     source, target = whole(op.input.type), whole(op.result.type)
     return source is not None and target is not None and target.contains(source)
+
+
+def _depends_on_a_loop(root: SSAValue) -> bool:
+    stack, seen = [root], {root}
+    while stack:
+        owner = stack.pop().owner
+        if isinstance(owner, Block):
+            if isinstance(owner.parent_op(), ForOp | ReduceOp):
+                return True
+            continue
+        new = [operand for operand in owner.operands if operand not in seen]
+        seen.update(new)
+        stack += new
+    return False
 
 
 def _made_of(value: SSAValue) -> Sequence[SSAValue]:

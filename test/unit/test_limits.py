@@ -81,6 +81,30 @@ uop.kernel @product(%out: memref<40x24xf32>, %x: memref<40x100xf16>, %y: memref<
 """
 
 
+PARTS = """
+uop.kernel @parts(%out: memref<4x6xf32>, %x: memref<4x192xf32>, %n: memref<i64>) schedule #tile.schedule<{}> {{
+  %zero = uop.const 0.0 : f32
+  %c32 = uop.const 32 : index
+  %length = uop.load %n[] : memref<i64>
+  %end = uop.cast %length : i64 -> index
+  loop.for %i (i = 4 parallel) {{
+    loop.for %p (p = 6 parallel) {{
+      %start = uop.mul %p, %c32 : index
+      %hi = uop.sub %end, %start : index
+      %2 = loop.reduce %k (k = 32) to %hi add : f32 {{
+        %place = uop.add %start, %k : index
+        %0 = uop.load %x[%i, %place] : memref<4x192xf32>
+        %inside = uop.lt %place, %end : index
+        %1 = uop.where %inside, %0, %zero : f32
+        loop.yield %1 : f32
+      }}
+      uop.store %2, %out[%i, %p] : memref<4x6xf32>
+    }}
+  }}
+}}
+"""
+
+
 @dataclass(frozen=True)
 class Case:
     """text: loop form with a place for the schedule. cpu: whether the schedule is one for a CPU"""
@@ -97,6 +121,8 @@ class Case:
             x = generator.standard_normal((40, 100)).astype(np.float16)
             x[:, self.n :] = 0
             return [x, generator.standard_normal((100, 24)).astype(np.float16), n]
+        if "@parts" in self.text:
+            return [generator.standard_normal((4, 192)).astype(np.float32), n]
         return [generator.standard_normal((40, 50 if self.text is WINDOW else 24)).astype(np.float32), n]
 
     def expected(self) -> Array:
@@ -104,6 +130,8 @@ class Case:
         if self.text is WINDOW:
             i, k = np.ogrid[:40, :50]
             return np.where((k <= i) & (k >= i - 9), x, 0).sum(1)
+        if "@parts" in self.text:
+            return np.where(np.arange(192) < self.n, x, 0).reshape(4, 6, 32).sum(2)
         if self.text is ROWS:
             return 2 * x[: self.n]
         return x[:, : self.n] @ others[0][: self.n]
@@ -141,6 +169,13 @@ CASES = {
         "i = 3 warp * 16 mma, j = 3 block * 8 mma, k = 7 loop * 16 mma, stage = [%x buffers 3 async, %y buffers 2]",
         37,
     ),
+    "product, constant limits, none inside": Case(
+        PRODUCT.replace("%hi = uop.cast %length : i64 -> index", "%hi = uop.const 0 : index"),
+        "i = 3 warp * 16 mma, j = 3 block * 8 mma, k = 7 loop * 16 mma, stage = [%x buffers 3 async, %y buffers 2]",
+    ),
+    "parts": Case(PARTS, "i = 4 block, p = 6 block, k = 32 thread", 70),
+    "parts, in registers": Case(PARTS, "i = 4 block, p = 6 block, k = 8 thread * 4 register", 33),
+    "parts, loops": Case(PARTS, "i = 4 block, p = 3 block * 2 register, k = 4 loop * 8 thread", 70),
     "rows": Case(ROWS, "i = 10 block * 4 thread, j = 24 thread", 13),
     "rows, loop": Case(ROWS, "i = 2 block * 5 loop * 4 thread, j = 24 thread", 13),
     "rows, all": Case(ROWS, "i = 10 block * 4 thread, j = 3 block * 8 thread", 40),
@@ -187,7 +222,7 @@ def test_all_levels(name: str) -> None:
 def test_fewer_steps_are_executed() -> None:
     case = CASES["product, mma"]
     executed: list[int] = []
-    for n in (1, 20, 55, 100):
+    for n in (0, 1, 20, 55, 100):
         module = parse(case.text.format(case.schedule))
         for each in (*TILE_PASSES, *GPU_PASSES):
             run_pass(module, each)
@@ -195,8 +230,8 @@ def test_fewer_steps_are_executed() -> None:
         loops = [op for op in kernel.body.walk() if isinstance(op, gpu_kernel.ForOp) and op.end_value is not None]
         assert len(loops) == 1
         executed.append(_instructions(kernel, Case(case.text, case.schedule, n)))
-    # Steps of 16, of which 1, 2, 4 and 7 are inside.
-    assert [count // executed[0] for count in executed] == [1, 2, 4, 7]
+    # Steps of 16, of which none, 1, 2, 4 and 7 are inside.
+    assert [count // executed[1] for count in executed] == [0, 1, 2, 4, 7]
 
 
 def _instructions(kernel: gpu_kernel.KernelOp, case: Case) -> int:
@@ -210,6 +245,19 @@ def _instructions(kernel: gpu_kernel.KernelOp, case: Case) -> int:
     out = np.zeros((40, 24), np.float32)
     counters = simulate(ptx, kernel.grid_shape, kernel.threads, [out, *case.inputs()], source=source)
     return sum(each.warps for each in counters.of_kind("mma").by_instruction.values())
+
+
+@needs_nvrtc
+@pytest.mark.parametrize(("n", "blocks"), [(0, 0), (1, 1), (32, 1), (33, 2), (192, 6)])
+def test_parts_without_positions_read_nothing(n: int, blocks: int) -> None:
+    case = Case(PARTS, "i = 4 block, p = 6 block, k = 32 thread", n)
+    module = parse(case.text.format(case.schedule))
+    for each in (*TILE_PASSES, *GPU_PASSES):
+        run_pass(module, each)
+    out = np.zeros((4, 6), np.float32)
+    counters = run(kernel_of(module), [out], case.inputs())
+    np.testing.assert_allclose(out, case.expected(), rtol=1e-5)
+    assert counters.unique_load_sectors == 4 * 4 * blocks + 1
 
 
 def test_a_limit_that_differs_between_threads_is_dropped() -> None:

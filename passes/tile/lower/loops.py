@@ -53,6 +53,8 @@ def lower_loop(lowering: Lowering, scope: Scope, op: ForOp, stages: StageGroup, 
 
     if not steps.all:
         _lower_limited(lowering, scope, op, steps, together, step)
+        if pipeline is not None:
+            pipeline.end_without_steps(scope, steps)
         return
     whole = 0 if extent < 2 * together else extent // together
     if whole:

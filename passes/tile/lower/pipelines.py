@@ -121,6 +121,17 @@ class Pipeline:
         for ring in self.rings:
             lowering.slots[ring.copy.op.result] = self._slot(scope, ring, current)
 
+    def end_without_steps(self, scope: Scope, steps: Steps) -> None:
+        """Where there is no step, do what the first does for the copies in front of the loop: wait for them, and meet
+        the other threads at a barrier."""
+        with steps.none(self.lowering, scope) as inner:
+            if inner is None:
+                return
+            if self._asynchronous:
+                inner.insert(AsyncCommitOp.create())
+                inner.insert(AsyncWaitOp.of(0))
+            self.lowering.barrier(inner)
+
     def _slot(self, scope: Scope, ring: _Ring, step: LinearForm) -> LinearForm:
         """Where in its array the slab of a step begins."""
         return self.lowering.indices.remainder(scope, step, ring.depth) * ring.copy.span
