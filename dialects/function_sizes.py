@@ -38,6 +38,12 @@ class FunctionSizes:
         """Symbol → its least and its greatest value."""
         return {name: (symbol.low, symbol.high) for name, (_, symbol) in self.symbols.items()}
 
+    def bounded(self, type: Attribute) -> Attribute:
+        """A type of the torch dialect with the greatest extents in the place of `?`; any other as it is."""
+        if not is_tensor(type) or not isinstance(type.encoding, ExtentsAttr):
+            return type
+        return TensorType(type.element_type, [extent.range(self.bounds)[1] for extent in type.encoding.data])
+
     def values(self, shapes: Mapping[int, Sequence[int]], names: Sequence[str]) -> dict[str, int]:
         """The values of the symbols, given the shapes of those arguments that are in `arguments`.
 

@@ -32,9 +32,8 @@ COMPILED = frozenset((GPU_KERNEL, CPU_KERNEL))
 class Entry:
     """A function or kernel that is not called by the rest of its module.
 
-    inputs, outputs: types and names of what it takes, and types of what it gives. The buffers that a kernel writes are
-    outputs.
-
+    inputs, outputs: types and names of what it takes, and types of what it gives, of the greatest sizes. The buffers
+      that a kernel writes are outputs.
     sizes: what of a function's sizes is known only when it is called
     """
 
@@ -74,7 +73,7 @@ def entries(module: ModuleOp) -> list[Entry]:
                 continue
             entry = _entry(op.sym_name.data, op.body.blocks[0].args, op.function_type.outputs.data)
             sizes = FunctionSizes.of(op)
-            found.append(replace(entry, sizes=sizes) if sizes.symbols else entry)
+            found.append(_with_sizes(entry, sizes) if sizes.symbols else entry)
         elif isinstance(op, Kernel) and op.sym_name.data not in launched:
             outputs, inputs = _split(op)
             results = tuple(argument.type for argument in outputs)
@@ -108,9 +107,9 @@ def execute(module: ModuleOp, entry: Entry, arrays: Sequence[Array]) -> Executio
             return Execution(_call_kernel(op, arrays))
         if len(op.body.blocks) != 1:
             raise NotExecutableError("a function with branches is not interpreted", op)
-        for argument in op.body.block.args:
-            if not is_value_type(argument.type):
-                raise NotExecutableError(f"an argument of type {argument.type} has no value", op)
+        for type in entry.inputs:
+            if not is_value_type(type):
+                raise NotExecutableError(f"an argument of type {type} has no value", op)
         if any(isinstance(inner, AtenOp) for inner in op.body.block.ops):
             return Execution(_call_torch(op, arrays))
         execution = Execution([])
@@ -129,6 +128,11 @@ def execute(module: ModuleOp, entry: Entry, arrays: Sequence[Array]) -> Executio
 def _entry(name: str, inputs: Sequence[SSAValue], outputs: Sequence[Attribute]) -> Entry:
     names = (value.name_hint or str(place) for place, value in enumerate(inputs))
     return Entry(name, tuple(value.type for value in inputs), tuple(names), tuple(outputs))
+
+
+def _with_sizes(entry: Entry, sizes: FunctionSizes) -> Entry:
+    inputs, outputs = (tuple(map(sizes.bounded, types)) for types in (entry.inputs, entry.outputs))
+    return replace(entry, inputs=inputs, outputs=outputs, sizes=sizes)
 
 
 def _symbols(module: ModuleOp) -> dict[str, FuncOp | Kernel]:

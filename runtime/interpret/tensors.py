@@ -185,7 +185,8 @@ def _reduced(ufunc: np.ufunc, array: Array, axes: tuple[int, ...], identity: Arr
     shape = [1 if axis in axes else n for axis, n in enumerate(array.shape)]
     if rows is None:
         return np.broadcast_to(identity, shape)
-    return ufunc(ufunc.reduce(rows, axis=-1, dtype=array.dtype), identity).reshape(shape)  # a sum of −0 is +0
+    total = ufunc.reduce(np.ascontiguousarray(rows), axis=-1, dtype=array.dtype)
+    return ufunc(total, identity).reshape(shape)  # a sum of −0 is +0
 
 
 def _scan_axis(op: ScanAxisOp, operands: Sequence[Array]) -> list[Array]:

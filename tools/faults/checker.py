@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import ModuleOp
 
+from ...dialects.function_sizes import SizeError
 from ...dialects.semantics import numpy_dtype
 from ...dialects.types import element_of, is_value_type, shape_of
 from ...rewriting.diagnostics import PassError
@@ -123,9 +124,15 @@ def _fitting(entry: Entry, inputs: Inputs) -> Inputs | None:
     """The inputs as the interpreters hold them, where the entry takes them: from the forms of `storage_dtype` too."""
     if len(inputs.arrays) != len(entry.inputs):
         return None
+    sized = () if entry.sizes is None else entry.sizes.arguments
+    try:
+        if entry.sizes is not None:
+            entry.sizes.values({place: inputs.arrays[place].shape for place in sized}, entry.names)
+    except SizeError:
+        return None
     arrays: list[Array] = []
-    for array, type in zip(inputs.arrays, entry.inputs, strict=True):
-        if not is_value_type(type) or array.shape != shape_of(type):
+    for place, (array, type) in enumerate(zip(inputs.arrays, entry.inputs, strict=True)):
+        if not is_value_type(type) or (array.shape != shape_of(type) and place not in sized):
             return None
         if array.dtype == numpy_dtype(element_of(type)):
             arrays.append(array)
