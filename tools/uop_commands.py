@@ -6,13 +6,14 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 
 from ..frontends.capture import capture_expression, capture_file
 from ..frontends.captured import Captured
 from ..frontends.errors import FrontendError
-from ..rewriting.diagnostics import PassError, collect_remarks
+from ..rewriting.diagnostics import PassError, Remark, collect_remarks
 from ..runtime.cuda.program import CudaProgram
 from ..runtime.devices import DEVICES
 from ..runtime.native.compiler import CCompileError, CompilerNotFoundError
@@ -51,7 +52,8 @@ ERRORS = (
 
 def execute(options: argparse.Namespace) -> int:
     """Run the command; 0, or 1 for an error or a wrong result."""
-    with collect_remarks() as remarks:
+    # What passes would tell takes them time: nobody listens where nothing is printed.
+    with collect_remarks() if options.remarks else nullcontext(list[Remark]()) as remarks:
         try:
             for file in options.load:
                 register_plugin(load_plugin(file), {}, {})
@@ -65,9 +67,8 @@ def execute(options: argparse.Namespace) -> int:
             print(_report(error), file=sys.stderr)
             return 1
         finally:
-            if options.remarks:
-                for remark in remarks:
-                    print(f"remark: {remark.message}", file=sys.stderr)
+            for remark in remarks:
+                print(f"remark: {remark.message}", file=sys.stderr)
 
 
 def generate_in_words(options: argparse.Namespace) -> int:
