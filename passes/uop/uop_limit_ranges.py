@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
+from functools import reduce
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -16,6 +17,7 @@ from ...dialects.monoids import Number
 from ...dialects.types import index
 from ...dialects.uop import (
     ALU_OPS,
+    AddOp,
     CastOp,
     KernelOp,
     MulOp,
@@ -29,6 +31,7 @@ from ...dialects.uop import (
 from ...rewriting.builder import Builder
 from ...rewriting.dead import erase_unused
 from ...rewriting.diagnostics import emit_remark
+from ...rewriting.interval_arithmetic import whole
 from ...rewriting.linear import LinearForm
 from ...rewriting.ranges import RangeAnalysis, is_comparison
 from ...rewriting.uses import replace_uses
@@ -151,24 +154,53 @@ class _Kernel:
     def limits_of(self, user: ReduceOp | StoreOp) -> Iterator[_Limit]:
         """The limits of the ranges of a user, by all comparisons on which it depends."""
         ranges = self.ranges_of(user)
-        if not any(range in self.comparisons for range in ranges):
+        tested = dict.fromkeys(each for range in ranges for each in self.comparisons.get(range, ()))
+        if not tested:
             return
-        conditions = _cone(user.inputs if isinstance(user, ReduceOp) else [] if user.mask is None else [user.mask])
-        for place, range in enumerate(ranges):
-            outside = frozenset(ranges[:place]) if isinstance(user, StoreOp) else frozenset[SSAValue]()
-            for comparison in self.comparisons.get(range, ()):
-                if comparison not in conditions:
-                    continue
-                for holds in (True, False):
-                    needed = self.needed_where(user, comparison, not holds)
-                    if needed is _Needed.MAYBE:
-                        continue
-                    for form in self.analysis.nonpositive_forms(comparison, holds):
-                        if self.is_limit(form, range, frozenset(ranges) - outside):
-                            limit = _Limit(range, form)
-                            if needed is _Needed.ONE:
-                                self.nonempty.add(limit)
-                            yield limit
+        made_of = _cone(user.inputs if isinstance(user, ReduceOp) else [] if user.mask is None else [user.mask])
+        conditions = [
+            (comparison, holds, needed)
+            for comparison in tested
+            if comparison in made_of
+            for holds in (True, False)
+            if (needed := self.needed_where(user, comparison, not holds)) is not _Needed.MAYBE
+        ]
+        where_needed = reduce(lambda known, each: known.given(each[0], each[1]), conditions, self.analysis)
+        for comparison, holds, needed in conditions:
+            for form in self.analysis.nonpositive_forms(comparison, holds):
+                form = self.unwrapped(form, where_needed)
+                for place, range in enumerate(ranges):
+                    outside = frozenset(ranges[:place]) if isinstance(user, StoreOp) else frozenset[SSAValue]()
+                    if self.is_limit(form, range, frozenset(ranges) - outside):
+                        limit = _Limit(range, form)
+                        if needed is _Needed.ONE:
+                            self.nonempty.add(limit)
+                        yield limit
+
+    def unwrapped(self, form: LinearForm, where_needed: RangeAnalysis) -> LinearForm:
+        """A form with sums and differences as arithmetic has them, though they may wrap around: not where they, and all
+        of their operands but one, are known to be so small that the other must be, too."""
+        while (leaf := next((leaf for leaf in form.terms if self.is_unwrapped(leaf, where_needed)), None)) is not None:
+            op = leaf.owner
+            assert isinstance(op, AddOp | SubOp)
+            first, second = (self.analysis.form(operand) for operand in op.operands)
+            if isinstance(op, SubOp):
+                second *= -1
+            form += (first + second + LinearForm({leaf: -1})) * form.terms[leaf]
+        return form
+
+    def is_unwrapped(self, leaf: SSAValue, where_needed: RangeAnalysis) -> bool:
+        """Whether a sum or difference has not wrapped around."""
+        op = leaf.owner
+        if not isinstance(op, AddOp | SubOp):
+            return False
+        result, limits = where_needed.interval(leaf), whole(leaf.type)
+        x, y = (self.analysis.interval(operand) for operand in op.operands)
+        if result is None or limits is None or x is None or y is None:
+            return False
+        sign = -1 if isinstance(op, SubOp) else 1
+        # x is the result less y, or y the result less x, turned round where that is subtracted.
+        return limits.contains(result + y * -sign) or limits.contains((result + x * -1) * sign)
 
     def ranges_of(self, user: ReduceOp | StoreOp) -> list[SSAValue]:
         """The ranges that a reduction binds, or that a store goes over, outer loops first."""

@@ -99,6 +99,46 @@ uop.kernel @row(%out: memref<64x8xf32>, %x: memref<8xf32>, %position: memref<i64
 
 // -----
 
+// Rows from a position on, which is any number: the difference may wrap around, but not where it is 0 to 15.
+uop.kernel @rows(%out: memref<64x8xf32>, %x: memref<16x8xf32>, %position: memref<i64>) {
+  %i = uop.range i = 64
+  %j = uop.range j = 8
+  %p = uop.load %position[] : memref<i64>
+  %row = uop.cast %i : index -> i64
+  %from = uop.sub %row, %p : i64
+  %c0 = uop.const 0 : i64
+  %c16 = uop.const 16 : i64
+  %behind = uop.ge %from, %c0 : i64
+  %before = uop.lt %from, %c16 : i64
+  %inside = uop.and %behind, %before : i1
+  %at = uop.cast %from : i64 -> index
+  %0 = uop.load %x[%at, %j] mask %inside : memref<16x8xf32>
+  uop.store %0, %out[%i, %j] mask %inside : memref<64x8xf32>
+}
+// CHECK-LABEL: uop.kernel @rows
+// CHECK:       %[[P:.*]] = uop.cast %p : i64 -> index
+// CHECK:       %[[HI:.*]] = uop.add %[[P]], %{{.*}} : index
+// CHECK:       uop.range i = 64 from %[[P]] to %[[HI]]
+
+// -----
+
+// One side alone does not tell: 2⁶³ − 1 less a negative number is a negative number.
+uop.kernel @wraps(%out: memref<64x8xf32>, %x: memref<8xf32>, %position: memref<i64>) {
+  %i = uop.range i = 64
+  %j = uop.range j = 8
+  %p = uop.load %position[] : memref<i64>
+  %row = uop.cast %i : index -> i64
+  %from = uop.sub %row, %p : i64
+  %c16 = uop.const 16 : i64
+  %before = uop.lt %from, %c16 : i64
+  %0 = uop.load %x[%j] : memref<8xf32>
+  uop.store %0, %out[%i, %j] mask %before : memref<64x8xf32>
+}
+// CHECK-LABEL: uop.kernel @wraps
+// CHECK:       uop.range i = 64{{$}}
+
+// -----
+
 // 0 · ∞ is NaN: the product with a triangular matrix is limited only where that is granted.
 uop.kernel @product(%out: memref<64x8xf32>, %x: memref<64x64xf32>, %y: memref<64x8xf32>) {
   %i = uop.range i = 64
