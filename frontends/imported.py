@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch.utils._pytree import TreeSpec, tree_unflatten
@@ -32,7 +32,7 @@ class Argument:
 
     name:   its hint in the text, unique in the function
     source: qualified name of the parameter, buffer or constant (`layers.0.weight`); of a user input, PyTorch's name;
-      of a size, what the user calls it
+      of a size, `size s`
     leaf:   place of a user input among the leaves of (args, kwargs); None for the others
     value:  tensor of a parameter, buffer or constant, as the exported program holds it; None for user inputs, and for
       sizes, which the shapes of the user inputs tell
@@ -119,10 +119,10 @@ class Imported(ImportedFunction):
         """
         shapes = {place: value.shape for place in self.sizes.arguments if (value := values[place]) is not None}
         told = self.sizes.values(shapes, [argument.source for argument in self.arguments])
-        return [
-            torch.tensor(told[argument.source]) if value is None else value
-            for argument, value in zip(self.arguments, values, strict=True)
-        ]
+        sizes = {place: torch.tensor(told[name]) for name, (place, _) in self.sizes.symbols.items()}
+        found = [sizes.get(place, value) for place, value in enumerate(values)]
+        assert all(value is not None for value in found)
+        return cast("list[torch.Tensor]", found)
 
     def user_outputs(self, values: Sequence[Any]) -> Any:
         """What the user's program gives, in its own structure, from the results of the function."""

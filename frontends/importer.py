@@ -108,7 +108,7 @@ class _Importer(GraphImporter):
         """
         nodes = {node.name: node for node in self.graph.nodes if node.op == "placeholder"}
         found = [
-            Argument(symbol.name, ArgumentKind.SYMBOL, symbol.name, SIZE, None, None, ())
+            Argument(symbol.name, ArgumentKind.SYMBOL, f"size {symbol.name}", SIZE, None, None, ())
             for symbol in self.symbols.named.values()
         ]
         shared: dict[int, int] = {}  # id of a parameter's tensor to its place in `found`
@@ -140,7 +140,12 @@ class _Importer(GraphImporter):
             place = leaf if kind is ArgumentKind.USER_INPUT else None
             found.append(Argument(source, kind, source, type, place, value, (node.name,)))
         classes = self.module_classes()
-        names = unique_identifiers([readable_name(argument.source, classes) for argument in found])
+        names = unique_identifiers(
+            [
+                argument.name if argument.kind is ArgumentKind.SYMBOL else readable_name(argument.source, classes)
+                for argument in found
+            ]
+        )
         for name, argument in zip(names, found, strict=True):
             value = self.block.insert_arg(argument.type, len(self.block.args))
             value.name_hint = name

@@ -107,9 +107,9 @@ def execute(module: ModuleOp, entry: Entry, arrays: Sequence[Array]) -> Executio
             return Execution(_call_kernel(op, arrays))
         if len(op.body.blocks) != 1:
             raise NotExecutableError("a function with branches is not interpreted", op)
-        for type in entry.inputs:
-            if not is_value_type(type):
-                raise NotExecutableError(f"an argument of type {type} has no value", op)
+        for given in entry.inputs:
+            if not is_value_type(given):
+                raise NotExecutableError(f"an argument of type {given} has no value", op)
         if any(isinstance(inner, AtenOp) for inner in op.body.block.ops):
             return Execution(_call_torch(op, arrays))
         execution = Execution([])

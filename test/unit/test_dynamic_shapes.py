@@ -16,6 +16,7 @@ from torch.export import Dim
 from torch.nn import functional as F
 from torch.utils._pytree import tree_leaves
 
+import uop
 from uop.frontends.errors import UnsupportedProgramError
 from uop.frontends.imported import Imported
 from uop.frontends.importer import import_exported
@@ -277,3 +278,19 @@ def test_what_is_not_known_to_be_right_is_refused(
 def test_a_size_as_a_float_is_refused() -> None:
     with pytest.raises(UnsupportedProgramError, match=r"FloatPow.*only whole numbers of sizes are"):
         imported(lambda x: x * x.shape[0] ** -0.5, [randn(4, 3)], ONE)
+
+
+def test_one_compiled_program_serves_all_sizes() -> None:
+    torch.manual_seed(0)
+    module = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 2)).eval()
+    shapes = {"input": {0: Dim("batch", min=1, max=7)}}
+    program = uop.compile(module, randn(4, 3), dynamic_shapes=shapes, device="interpret")
+    with torch.no_grad():
+        for batch in (1, 4, 7):
+            torch.testing.assert_close(program(randn(batch, 3)), module(randn(batch, 3)))
+    with pytest.raises(ValueError, match="length 8 of input in dimension 0: batch = 8 is above its bound 7"):
+        program(randn(8, 3))
+    with pytest.raises(ValueError, match="length 2 of input in dimension 1: it is 3"):
+        program(randn(4, 2))
+    with pytest.raises(ValueError, match="input has 1 dimensions, not 2"):
+        program(randn(3))

@@ -9,10 +9,12 @@ from typing import Any, cast
 
 import torch
 from torch.utils._pytree import tree_flatten
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
 
+from ...dialects.function_sizes import SizeError
 from ...dialects.types import element_of, shape_of
 from ...frontends.element_types import dtype_name, dtype_of
+from ...frontends.exporting import DynamicShapes
 from ...frontends.imported import Argument, ArgumentKind, Imported, ResultKind
 from ...frontends.importer import import_exported
 from ...runtime.devices import DEVICES
@@ -52,12 +54,17 @@ class CompiledProgram:
     """
 
     def __init__(
-        self, module: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any], options: Options
+        self,
+        module: torch.nn.Module,
+        args: tuple[Any, ...],
+        kwargs: Mapping[str, Any],
+        options: Options,
+        dynamic_shapes: DynamicShapes | None = None,
     ) -> None:
         """Raises what `torch.export.export` raises, `UnsupportedProgramError`, `PassError` and `OptionError`."""
         self.options = options
         self._leaves, _ = tree_flatten((args, dict(kwargs)))
-        self._imported: Imported = import_exported(module, args, kwargs)
+        self._imported: Imported = import_exported(module, args, kwargs, dynamic_shapes=dynamic_shapes)
         self._torch = self._imported.module.clone()
         self._execute = load(self._imported, options)
         is_native = isinstance(self._execute, CpuProgram)
@@ -81,9 +88,17 @@ class CompiledProgram:
             if not isinstance(expected, torch.Tensor) and leaf != expected:
                 raise InputError(f"input {place} is {leaf!r}, not {expected!r}: compile the module anew")
         memory = DEVICES[self.options.device].memory
-        values = {argument.source: _value(argument, leaves, memory) for argument in imported.arguments}
+        given = [
+            None if argument.kind is ArgumentKind.SYMBOL else _value(argument, leaves, memory)
+            for argument in imported.arguments
+        ]
+        try:
+            arguments = imported.with_sizes(given)
+        except SizeError as error:
+            raise InputError(str(error)) from error
+        values = {argument.source: value for argument, value in zip(imported.arguments, arguments, strict=True)}
         with torch.no_grad():
-            results = self._execute([values[argument.source] for argument in imported.arguments])
+            results = self._execute(arguments)
             for result in imported.results:
                 if result.kind is not ResultKind.USER_OUTPUT and result.index is not None:
                     values[result.target or ""].copy_(results[result.index])
@@ -145,17 +160,22 @@ def _direct_arguments(imported: Imported, leaves: Sequence[Any]) -> Sequence[tup
     spec = tree_flatten((tuple(leaves), {}))[1]
     only_tensors = all(isinstance(leaf, torch.Tensor) for leaf in leaves) and spec == imported.input_spec
     kinds = [(result.kind, result.index) for result in imported.results]
-    if not only_tensors or kinds != [(ResultKind.USER_OUTPUT, 0)] or not imported.output_spec.is_leaf():
+    gives_one = kinds == [(ResultKind.USER_OUTPUT, 0)] and imported.output_spec.is_leaf()
+    if not only_tensors or not gives_one or imported.sizes.symbols:
         return None
     return [(argument.leaf or 0, argument.value) for argument in imported.arguments]
 
 
 def compile_module(
-    module: torch.nn.Module, args: Any, kwargs: Mapping[str, Any] | None, options: Mapping[str, Any]
+    module: torch.nn.Module,
+    args: Any,
+    kwargs: Mapping[str, Any] | None,
+    options: Mapping[str, Any],
+    dynamic_shapes: DynamicShapes | None = None,
 ) -> CompiledProgram:
     """Compile a module for what it is called with. args: a tuple, or one tensor; options: see `Options`"""
     positional = cast("Sequence[Any]", args) if isinstance(args, tuple | list) else (args,)
-    return CompiledProgram(module, tuple(positional), kwargs or {}, Options.of(options))
+    return CompiledProgram(module, tuple(positional), kwargs or {}, Options.of(options), dynamic_shapes)
 
 
 def _value(argument: Argument, leaves: Sequence[Any], memory: str) -> torch.Tensor:
@@ -169,7 +189,9 @@ def _value(argument: Argument, leaves: Sequence[Any], memory: str) -> torch.Tens
     else:
         value = leaves[argument.leaf]
     shape, dtype = shape_of(argument.type), dtype_of(element_of(argument.type))
-    if not isinstance(value, torch.Tensor) or tuple(value.shape) != tuple(shape) or value.dtype != dtype:
+    # Of sizes that are no numbers, `with_sizes` says more.
+    fits = isinstance(value, torch.Tensor) and (DYNAMIC_INDEX in shape or tuple(value.shape) == shape)
+    if not fits or value.dtype != dtype:
         is_tensor = isinstance(value, torch.Tensor)
         what = f"{dtype_name(value.dtype)}{list(value.shape)}" if is_tensor else type(value).__name__
         raise InputError(
