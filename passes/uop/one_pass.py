@@ -7,7 +7,7 @@ here from the form of the tensor ops: the kernel's range form is made on trial, 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Hashable, Iterable
 from dataclasses import dataclass, field
 
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -19,6 +19,7 @@ from .fusion_limits import Combination, Cone
 from .rules.exponentials import varies
 from .uop_fuse_reductions import fuse_reductions
 from .uop_rangeify import rangeify
+from .uop_simplify import simplify
 
 MOST_REDUCTIONS = 6
 """Of a kernel that is tried: four, and those that attention may have beside them."""
@@ -37,6 +38,7 @@ class OnePassTrials:
         """Sums of which a maximum is taken: where attention may begin."""
         self._tried: dict[frozenset[Operation], bool] = {}
 
+        self._known: dict[Hashable, bool] = {}
     def reductions(self, cone: Cone) -> frozenset[Operation]:
         """The reductions of the kernel if it becomes one pass over an axis, else none."""
         reductions = frozenset(op for op in cone.ops if isinstance(op, Combination))
@@ -47,7 +49,7 @@ class OnePassTrials:
         reductions = frozenset(op for op in cone.ops if isinstance(op, Combination))
         known = self._tried.get(reductions)
         if known is None or (not known and _narrows(cone.ops[-1])):
-            known = self._tried[reductions] = _may_become(reductions) and _becomes(cone)
+            known = self._tried[reductions] = _may_become(reductions) and self._becomes(cone)
         return known
 
 
@@ -57,6 +59,13 @@ def softmaxes_between_products(ops: Iterable[Operation]) -> frozenset[Operation]
     ops: those of a function, operands first.
     """
     found: set[Operation] = set()
+    def _becomes(self, cone: Cone) -> bool:
+        """`_becomes`, once for kernels that are equal: layers of a model."""
+        form = _form(cone)
+        if form not in self._known:
+            self._known[form] = _becomes(cone)
+        return self._known[form]
+
     for softmax in _softmaxes(ops):
         if len(softmax.sums) > 1:
             found |= {softmax.scores, softmax.maximum, *softmax.sums}
@@ -127,6 +136,7 @@ def _is_needed(op: Operation, value: SSAValue) -> bool:
         if owner is op:
             return True
         if isinstance(owner, Operation) and owner not in seen:
+    simplify(kernel)
             seen.add(owner)
             pending += [operand.owner for operand in owner.operands]
     return False
@@ -137,6 +147,20 @@ def _kernel(cone: Cone) -> KernelOp:
     block = Block(arg_types=[leaf.type for leaf in cone.leaves])
     values: dict[SSAValue, SSAValue] = dict(zip(cone.leaves, block.args, strict=True))
     builder = Builder(block)
+def _form(cone: Cone) -> Hashable:
+    """What is equal for kernels of equal ops on leaves of equal types."""
+    numbers: dict[SSAValue, int] = {value: number for number, value in enumerate(cone.leaves)}
+    ops: list[Hashable] = []
+    for op in cone.ops:
+        operands = tuple(numbers[operand] for operand in op.operands)
+        types = tuple(result.type for result in op.results)
+        ops.append((type(op), operands, types, tuple(op.properties.items())))
+        for result in op.results:
+            numbers[result] = len(numbers)
+    leaves = tuple(leaf.type for leaf in cone.leaves)
+    return leaves, tuple(ops), tuple(numbers[root] for root in cone.roots)
+
+
     for op in cone.ops:
         copy = builder.pure_like(op, [values[operand] for operand in op.operands])
         values.update(zip(op.results, copy.results, strict=True))

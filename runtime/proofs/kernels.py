@@ -270,6 +270,16 @@ _ONLINE = """\
   %n, %b = uop.reduce online_softmax %v, %w over %k : {t}, {t}
   %none = uop.eq %n, %nothing : {t}"""
 
+_MASKED = """\
+%four = uop.const 4 : index
+  %inside = uop.lt %k, %four : index
+  %x1 = uop.where %inside, %v, %nothing : {t}
+  %m1 = uop.reduce max %x1 over %k : {t}
+  %less1 = uop.sub %x1, %m1 : {t}
+  %e1 = uop.exp %less1 : {t}
+  %s1 = uop.reduce add %e1 over %k : {t}
+  %q = uop.div %e1, %s1 : {t}"""
+
 WEIGHTED_SUMS: dict[str, str] = {
     "a weighted sum of exponentials": """
   %p = uop.mul %e, %w : {t}
@@ -314,6 +324,19 @@ WEIGHTED_SUMS: dict[str, str] = {
   %q = uop.exp %l : {t}
   %p = uop.mul %q, %w : {t}
   %r = uop.reduce add %p over %k : {t}""",
+    "a weighted sum of quotients behind which there is nothing": f"""
+  {_MASKED}
+  %z = uop.where %inside, %q, %zero : {{t}}
+  %p = uop.mul %z, %w : {{t}}
+  %r = uop.reduce add %p over %k : {{t}}""",
+    "a weighted sum of quotients behind which there is nothing, 0 of nothing": f"""
+  {_MASKED}
+  %none = uop.eq %m1, %nothing : {{t}}
+  %is = uop.not %none : i1
+  %both = uop.and %inside, %is : i1
+  %z = uop.where %both, %q, %zero : {{t}}
+  %p = uop.mul %z, %w : {{t}}
+  %r = uop.reduce add %p over %k : {{t}}""",
     "two sums of exponentials": f"""
   {_ONLINE}
   %r = uop.div %b, %a : {{t}}""",

@@ -6,6 +6,8 @@ every level that has an interpreter, too. test_monoids.py has the certificate of
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from test_every_stage import check as check_every_stage
 from test_programs import check as check_program
@@ -15,7 +17,7 @@ from xdsl.ir import SSAValue
 import uop.dialects.monoids as monoids
 from uop.dialects.monoids import MONOIDS, ALUBuilder, Monoid, Stages
 from uop.dialects.uop import KernelOp, ReduceOp
-from uop.frontends.capture import capture_expression
+from uop.frontends.capture import capture_expression, capture_file
 from uop.tools.compilation import compile_stages
 from uop.tools.pipelines import CompileOptions
 
@@ -155,6 +157,23 @@ def test_every_level(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in PROGRAMS if name not in LEVELS])
 def test_every_level_of_more_forms(name: str) -> None:
     check_every_stage(capture_expression(PROGRAMS[name]))
+
+
+@pytest.mark.parametrize(
+    "ending", ["F.scaled_dot_product_attention(q, k, v, is_causal=True)", "torch.softmax(q @ k.mT, -1) @ v"]
+)
+def test_as_many_keys_as_a_symbol_says(ending: str, tmp_path: Path) -> None:
+    (tmp_path / "attention.py").write_text(f"""
+import torch
+from torch.nn import functional as F
+class Attention(torch.nn.Module):
+    def forward(self, q, k, v):
+        return {ending}
+def make():
+    sizes = {{2: torch.export.Dim("length", min=2, max=64)}}
+    return Attention(), tuple(torch.randn(1, 2, 17, 16) for _ in range(3)), (sizes, sizes, sizes)
+""")
+    check_program(capture_file(f"{tmp_path / 'attention.py'}:make"), 1)
 
 
 APART: dict[str, str] = {

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import i64
 from ....dialects.types import is_bool
 from .errors import Unsupported
 from .lowering import Lowering
+from .normalization import softmax_along
 from .products import matrix_product, product_of_rows
 from .registry import lowering
 from .tensor import Tensor
@@ -134,11 +135,9 @@ def attention(
     if visible is not None:
         scores = visible.where(scores, float("-inf"))
     axis = scores.rank - 1
-    greatest = scores.max([axis])
-    powers = (scores - greatest).exp()
-    weights = powers / powers.sum([axis])
+    weights = softmax_along(scores, axis)
     if visible is not None or mask is not None:
-        weights = greatest.equal(float("-inf")).where(0.0, weights)
+        weights = scores.max([axis]).equal(float("-inf")).where(0.0, weights)
     return matrix_product(weights, value), weights
 
 

@@ -17,7 +17,7 @@ from .reductions import is_number
 ONLINE = ("online_softmax", "online_attention")
 """Monoids of a maximum and one sum of exponentials, or two."""
 
-_ABS, _EQ, _EXP, _EXP2, _MAX = (ALU_OPS[name] for name in ("abs", "eq", "exp", "exp2", "max"))
+_ABS, _AND, _EQ, _EXP, _EXP2, _MAX = (ALU_OPS[name] for name in ("abs", "and", "eq", "exp", "exp2", "max"))
 
 
 def maximum_of(value: SSAValue, maximum: SSAValue) -> ReduceOp | None:
@@ -133,11 +133,33 @@ def exponential_in(value: SSAValue, over: Collection[SSAValue]) -> Exponential |
             pending += reversed(op.operands)
         elif isinstance(op, DivOp):
             pending.append(op.operands[0])
-        elif isinstance(op, WhereOp) and is_number(op.operands[1], 0.0):
-            pending.append(op.operands[2])
+        elif isinstance(op, WhereOp):
+            pending += [part for part, other in (op.operands[1:], op.operands[:0:-1]) if is_number(other, 0.0)]
         elif (wide := rounded(value)) is not None:
             pending.append(wide)
     return None
+
+
+def conjuncts_of(condition: SSAValue) -> list[SSAValue]:
+    """The conditions whose conjunction this is, in order."""
+    found: list[SSAValue] = []
+    pending = [condition]
+    while pending:
+        condition = pending.pop()
+        if isinstance(condition.owner, _AND):
+            pending += reversed(condition.owner.operands)
+        else:
+            found.append(condition)
+    return found
+
+
+def is_nothing_unless(condition: SSAValue, value: SSAValue) -> bool:
+    """Whether a value is −∞ where the condition does not hold."""
+    while isinstance(value.owner, WhereOp) and is_number(value.owner.operands[2], -inf):
+        holds, value, _ = value.owner.operands
+        if condition in conjuncts_of(holds):
+            return True
+    return False
 
 
 def sum_of_exponentials(value: SSAValue) -> ReduceOp | None:

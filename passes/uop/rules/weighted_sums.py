@@ -7,7 +7,11 @@ where a row has nothing but −∞:
     Σ rounded(p) · v, rounded       →  Σ p · v, rounded
     Σ where(max x = −∞, 0, p) · v   →  where(max x = −∞, Σ exp(x − 0) · v, Σ p · v)
 
-or it subtracts the logarithm of the sum, as a softmax by its logarithm does:
+Where the number of keys is a symbol, those behind it have x = −∞, and their p is set to 0 once more:
+
+    Σ where(k < n, p, 0) · v        →  Σ p · v
+
+Or it subtracts the logarithm of the sum, as a softmax by its logarithm does:
 
     exp(x − (log l + max x))        →  e / l
 
@@ -30,10 +34,12 @@ from ....rewriting.rules import Rules
 from ....rewriting.vocabulary import div, exp, sub, where
 from .exponentials import (
     Base,
+    conjuncts_of,
     exponential_in,
     factors_of,
     is_normalizer,
     is_nothing,
+    is_nothing_unless,
     is_wide_sum,
     maximum_of,
     product,
@@ -46,7 +52,7 @@ from .reductions import is_number, rebuild, reduce
 (c,) = variables("c", BOOL)
 u, v, w, x = variables("u v w x", FLOAT)
 
-_LOG, _RECIPROCAL = ALU_OPS["log"], ALU_OPS["reciprocal"]
+_LOG, _LT, _NE, _NOT, _RECIPROCAL = (ALU_OPS[name] for name in ("log", "lt", "ne", "not", "reciprocal"))
 
 
 def _sum(builder: RewriteBuilder, op: ReduceOp, factors: Sequence[SSAValue]) -> SSAValue:
@@ -97,6 +103,52 @@ def without_quotient(builder: RewriteBuilder, op: ReduceOp) -> Sequence[SSAValue
 def _divisor(factor: SSAValue) -> SSAValue | None:
     op = factor.owner
     return op.operands[-1] if isinstance(op, DivOp | _RECIPROCAL) else None
+
+
+def without_mask(builder: RewriteBuilder, op: ReduceOp) -> Sequence[SSAValue] | None:
+    """Σ where(c, p, 0) · v where p is a multiple of exp(x − max x), and x is −∞ where c does not hold."""
+    if not is_wide_sum(op):
+        return None
+    factors = factors_of(op.inputs[0])
+    for place, factor in enumerate(factors):
+        choice = factor.owner
+        if not isinstance(choice, WhereOp) or not is_number(choice.operands[2], 0.0):
+            continue
+        condition, value, zero = choice.operands
+        found = exponential_in(value, op.over)
+        if found is None:
+            continue
+        conditions = conjuncts_of(condition)
+        others = [
+            part
+            for part in conditions
+            if not (is_nothing_unless(part, found.value) and _holds_once(builder, part, op.over))
+        ]
+        if len(others) < len(conditions):
+            for part in others:
+                value = _where(builder, part, value, zero)
+            return [_sum(builder, op, [*factors[:place], value, *factors[place + 1 :]])]
+    return None
+
+
+def _where(builder: RewriteBuilder, condition: SSAValue, x: SSAValue, y: SSAValue) -> SSAValue:
+    """A choice whose condition is no negation."""
+    if isinstance(condition.owner, _NOT):
+        return builder.alu("where", condition.owner.operands[0], y, x)
+    if isinstance(condition.owner, _NE):
+        return builder.alu("where", builder.alu("eq", *condition.owner.operands), y, x)
+    return builder.alu("where", condition, x, y)
+
+
+def _holds_once(builder: RewriteBuilder, condition: SSAValue, over: Sequence[SSAValue]) -> bool:
+    """Whether the condition holds somewhere in the ranges: whether it is that one of them is below at least 1."""
+    if not isinstance(condition.owner, _LT):
+        return False
+    position, bound = condition.owner.operands
+    while isinstance(position.owner, CastOp):
+        position = position.owner.input
+    interval = builder.interval(bound)
+    return position in over and interval is not None and interval.low >= 1
 
 
 def without_choice(builder: RewriteBuilder, op: ReduceOp) -> Sequence[SSAValue] | None:
@@ -156,6 +208,7 @@ def is_empty_quotient(c: SSAValue, u: SSAValue, v: SSAValue) -> bool:
 WEIGHTED_SUMS = Rules(
     (reduce[...] >> without_rounding).up_to_rounding(),
     (reduce[...] >> without_quotient).up_to_rounding(),
+    reduce[...] >> without_mask,
     reduce[...] >> without_choice,
     (exp[sub[u, v]] >> without_logarithm).up_to_rounding(),
     # In one branch of a choice the same condition is known.
