@@ -225,13 +225,13 @@ def base_of_exponents(b: ALUBuilder, maximum: SSAValue) -> SSAValue:
     return b.alu("where", is_nothing, b.constant_like(0.0, maximum), maximum)
 
 
-def exp_of_difference(b: ALUBuilder, value: SSAValue, scale: float, base: SSAValue) -> SSAValue:
-    """exp(scale · value − base), where that is at most 1, of f32 by one multiply-add and one power of 2.
+def exp_of_difference(b: ALUBuilder, value: SSAValue, base: SSAValue, scale: float) -> SSAValue:
+    """exp(scale · (value − base)), where that is at most 1, of f32 by one multiply-add and one power of 2.
 
-    Wrong by |base| · 2⁻²⁴ relative to itself, which is as much as a rounded `scale · value` is off.
+    Wrong by |scale · base| · 2⁻²⁴ relative to itself, which is as much as a rounded `scale · value` is off.
     """
     power = scale * LOG2_E
-    minus = b.alu("mul", base, b.constant_like(-LOG2_E, base))
+    minus = b.alu("mul", base, b.constant_like(-power, base))
     return b.alu("exp2", b.alu("fma", value, b.constant_like(power, value), b.expand_like(minus, value)))
 
 

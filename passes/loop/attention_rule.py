@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from math import prod
 
 from ...dialects.atoms import ATOMS
-from ...dialects.axes import AxisKind
+from ...dialects.axes import WARP, AxisKind
 from ...dialects.schedule import Staging
 from .attention_shape import AttentionShape
 from .kernel_shape import KernelShape
 from .matrix_chains import why_no_chain
-from .matrix_rule import SHARED_BYTES, SWIZZLE_BYTES
+from .matrix_rule import FEW_BLOCKS, SHARED_BYTES, SWIZZLE_BYTES
 from .schedule_parts import Axes, Choice, ceil_div, factors_of, power_of_two_above, schedule_of
 
 WARPS = 4
@@ -24,8 +24,11 @@ REGISTERS = 168
 """Registers of a lane that hold queries, scores and sums: of the 255 that there are, the rest is for one step's keys or
 values, addresses, and what rows have once."""
 
-FEW_BLOCKS = 32
-"""Blocks below which each takes half as many rows, and there are twice as many."""
+OTHER_REGISTERS = 72
+"""Registers of a lane for all else."""
+
+REGISTER_FILE = 64 * 1024
+"""Registers of a multiprocessor."""
 
 ATOM = ATOMS["m16n8k16"]
 
@@ -61,12 +64,19 @@ def _tiles(shape: KernelShape, attention: AttentionShape, row: str) -> Iterator[
     depth, channels = (ceil_div(shape.extents[axis], ATOM.k) for axis in (attention.depth, attention.channels))
     most = min(KEYS, ATOM.k * power_of_two_above(ceil_div(shape.extents[attention.keys], ATOM.k)))
     for rows in (2 * ATOM.m, ATOM.m):
-        for keys in (most, max(ATOM.k, most // 2), ATOM.k):
-            # A lane has 4 of each 16 x 8 elements in f32, and 8 of 16 x 16 queries in 16 bits.
-            held = rows // ATOM.m * (8 * channels + 8 * (keys // ATOM.k) + 4 * depth)
-            if held <= REGISTERS and (rows == ATOM.m or rows < 2 * shape.extents[row]):
+        # The fewer keys a step has, the more barriers and rescaled sums; then rather fewer rows.
+        for keys in dict.fromkeys((most, max(ATOM.k, most // 2), ATOM.k if rows == ATOM.m else most)):
+            if _held(rows, keys, depth, channels) <= REGISTERS and (rows == ATOM.m or rows < 2 * shape.extents[row]):
                 yield rows, keys, True
                 yield rows, keys, False
+
+
+def _held(rows: int, keys: int, depth: int, channels: int) -> int:
+    """Registers of a lane that hold a warp's tile; depth and channels in units of 16.
+
+    It has 4 of each 16 x 8 elements of f32, and 8 of 16 x 16 queries of 16 bits.
+    """
+    return rows // ATOM.m * (8 * channels + 8 * (keys // ATOM.k) + 4 * depth)
 
 
 def _slab_bytes(shape: KernelShape, attention: AttentionShape, rows: int, keys: int) -> int:
@@ -106,4 +116,8 @@ def _schedule(
         f"attention by m16n8k16: {warps} warps of {rows} rows a block, {keys} keys a step, {steps} steps, "
         f"{'staged' if staged else 'unstaged'} queries in registers"
     )
-    return Choice(schedule_of(shape, axes, tuple(stage.values())), reason)
+    depth, channels = (ceil_div(extents[axis], ATOM.k) for axis in (attention.depth, attention.channels))
+    registers = WARP * warps * (_held(rows, keys, depth, channels) + OTHER_REGISTERS)
+    # Without that, ptxas may prefer one block more to registers, and spill.
+    min_blocks = REGISTER_FILE // registers if warps == WARPS else None
+    return Choice(schedule_of(shape, axes, tuple(stage.values()), min_blocks=min_blocks), reason)

@@ -103,7 +103,7 @@ class ChainedReduction:
         """The loop over the keys.
 
         The maximum is that of all lanes of a row in each step, since the sums of vectors are; the sum of weights is put
-        together in the end.
+        together in the end. Where scores are multiples of products, the maximum is one of products until then.
         """
         conversion, monoid = self.conversion, self.op.monoid.monoid
         stages = monoid.stages
@@ -129,23 +129,23 @@ class ChainedReduction:
             numbers = monoid.identity([element_of(type) for type in types])
             state = [b.expand(b.const(n, element_of(t)), t) for n, t in zip(numbers, types, strict=True)]
         total = self._across(b, first, self._in_registers(b, first, scores))
-        if score.scale is not None:
-            total = b.alu("mul", total, b.constant_like(score.scale, total))
         (total,) = first.combine(b, [state[0]], [total])
         if score.scale is None:
             weights, factors = stages.adapt(b, [scores, weights, b.constant_like(1.0, scores)], total)
             before = stages.adapt(b, state, total)
         else:
             base = base_of_exponents(b, total)
-            factors = exp_of_difference(b, scores, score.scale, base)
+            factors = exp_of_difference(b, scores, base, score.scale)
             weights = b.alu("mul", weights, factors)
-            rescaling = exp_of_difference(b, state[0], 1.0, base)
+            rescaling = exp_of_difference(b, state[0], base, score.scale)
             before = [b.alu("mul", value, b.expand_like(rescaling, value)) for value in state[WEIGHT:]]
         (sum_of_weights,) = rest.combine(b, before[:1], [self._in_registers(b, rest, weights)])
         values: list[SSAValue] = [total, sum_of_weights, self._product(b, loops, factors, before[1])]
         for depth in reversed(range(len(loops))):
             around, inits = (loops[depth - 1].builder, loops[depth - 1].carried) if depth else (outer, ())
             values = [*loops[depth].finish(around, [self.op.monoid], inits, values).results]
+        if score.scale is not None:
+            values[0] = outer.alu("mul", values[0], outer.constant_like(score.scale, values[0]))
         values[WEIGHT] = self._across(outer, rest, values[WEIGHT])
         of_rows = conversion.axes_of([score.product, *score.conditions, weight]) - {self.axis}
         of_vectors = of_rows | conversion.axes_of(self.op.yielded[VECTOR:]) - {self.axis}

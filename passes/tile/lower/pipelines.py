@@ -25,7 +25,7 @@ def pipelined_stages(op: ForOp) -> list[StageOp]:
 MOST_STEPS = 8
 """Steps with different slots that are written out; of more, each computes where its slots are."""
 
-MOST_INSTRUCTIONS = 64
+MOST_INSTRUCTIONS = 32
 """Matrix instructions of a step that is written out several times: what the compiler moves from one step to another
 takes registers, and of many instructions the few that find a slot are a small part."""
 

@@ -10,12 +10,12 @@
 // CHECK-NEXT:    %rk = tile.axis k = 2 register : vector<1x1x2x1x1x1xindex>
 // CHECK-NEXT:    %rk_1 = tile.axis k = 2 register : vector<1x1x1x2x1x1xindex>
 // CHECK-NOT:     k = 4 lane
-// CHECK:         %max, %[[SUM:.*]], %acc = loop.for %k (k = 4 loop) carry (%acc_1, %acc_2, %acc_3 = online_attention : vector<2x1x1x1x2x1xf32>, vector<2x1x1x1x2x1xf32>, vector<2x2x1x1x2x2xf32>) {
+// CHECK:         %{{.*}}, %[[SUM:.*]], %acc = loop.for %k (k = 4 loop) carry (%acc_1, %acc_2, %acc_3 = online_attention : vector<2x1x1x1x2x1xf32>, vector<2x1x1x1x2x1xf32>, vector<2x2x1x1x2x2xf32>) {
 // CHECK:           %[[S:.*]] = loop.for %k1o (k1 = 2 unroll) carry (%acc_4 = add : vector<2x1x2x2x2x2xf32>) {
 // CHECK:             loop.for %k1i (k1 = 16 mma)
 // CHECK:           %[[M:.*]] = uop.reduce_axis max %[[S]] axes [2, 3, 5]
 // CHECK-NEXT:      %[[ACROSS:.*]] = tile.reduce_across max %[[M]] over %ll
-// CHECK:           uop.mul %[[ACROSS]]
+// CHECK-NEXT:      uop.max %acc_1, %[[ACROSS]]
 // CHECK:           %[[E:.*]] = uop.fma %[[S]]
 // CHECK-NEXT:      %[[P:.*]] = uop.exp2 %[[E]]
 // CHECK:           uop.reduce_axis add {{.*}} axes [2, 3, 5]
