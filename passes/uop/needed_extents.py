@@ -7,7 +7,7 @@ from math import prod
 
 from xdsl.dialects.builtin import MemRefType, ModuleOp, i64
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import BlockArgument, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from ...dialects.function_sizes import FunctionSizes
 from ...dialects.limits import Limits
@@ -25,11 +25,14 @@ from ...dialects.uop import (
     ReshapeOp,
     ScanOp,
     StoreOp,
+    WhereOp,
     constant_value,
 )
 from ...rewriting.builder import Builder
 from ...rewriting.dead import erase_unused
-from ...rewriting.ranges import RangeAnalysis
+from ...rewriting.linear import LinearForm
+from ...rewriting.ranges import RangeAnalysis, is_comparison
+from ..known_values import KnownValues
 from .free_ranges import Copies, FreeRanges
 from .reshape_groups import reshape_groups
 
@@ -59,8 +62,8 @@ class _Program:
     def __init__(self, function: FuncOp, sizes: FunctionSizes, kernels: Mapping[str, KernelOp]):
         self.function = function
         self.sizes = sizes
-        arguments: Sequence[SSAValue] = function.body.block.args
-        self.symbols = {arguments[place]: name for name, (place, _) in sizes.symbols.items()}
+        arguments = function.body.block.args
+        self.symbols: dict[SSAValue, str] = {arguments[place]: name for name, (place, _) in sizes.symbols.items()}
         self.launches: dict[str, list[LaunchOp]] = {}
         for op in function.body.block.ops:
             if isinstance(op, LaunchOp):
@@ -164,6 +167,15 @@ class _Kernel:
         self.loads = [op for op in ops if isinstance(op, LoadOp)]
         self.bound = {range for op in ops if isinstance(op, ReduceOp) for range in op.over}
         self.scanned = {op.over[0] for op in ops if isinstance(op, ScanOp)}
+        self.certain = [] if self.bound else [op.results[0] for op in ops if is_comparison(op) and self._holds(op)]
+        """Comparisons that hold wherever anything is stored; none where something is reduced, for which more is read.
+        """
+
+    def _holds(self, comparison: Operation) -> bool:
+        """Whether no store stores anything where a comparison does not hold."""
+        known = KnownValues({comparison.results[0]: False})
+        masks = [None if store.mask is None else known.of(store.mask) for store in self.stores]
+        return all(mask is not None and not mask for mask in masks)
 
     @property
     def inputs(self) -> Sequence[BlockArgument]:
@@ -197,7 +209,10 @@ class _Kernel:
         found: dict[int, Needed] = {}
         for load in self.loads:
             assert isinstance(load.buffer, BlockArgument)
-            extents: Needed = tuple(self._extent(value, limits, symbols) for value in load.indices)
+            extents: Needed = tuple(
+                self._extent(value, limits, symbols) or self._extent_under_masks(value, symbols)
+                for value in load.indices
+            )
             place = load.buffer.index - self.outputs
             found[place] = _joined(found[place], extents) if place in found else extents
         return found
@@ -205,7 +220,7 @@ class _Kernel:
     def _extent(
         self, value: SSAValue, limits: dict[SSAValue, Extent | None], symbols: Mapping[int, str]
     ) -> Extent | None:
-        """What an index stays below, where it is made of symbols and ranges that have limits, at least one of either."""
+        """What an index stays below, where it is made of symbols and of ranges, of which some have limits."""
         form = self.analysis.form(value)
         total = Extent.of(form.constant + 1)
         for range, coefficient in form.terms.items():
@@ -221,9 +236,29 @@ class _Kernel:
             total += (extent - 1) * coefficient
         return total if total.symbols else None
 
+    def _extent_under_masks(self, value: SSAValue, symbols: Mapping[int, str]) -> Extent | None:
+        """What an index stays below where the masks of the stores hold: where one of their comparisons says so."""
+        known = KnownValues(dict.fromkeys(self.certain, True))
+        while isinstance(op := value.owner, CastOp | WhereOp):
+            if isinstance(op, CastOp):
+                value = op.input
+            elif (condition := known.of(op.operands[0])) is None:
+                return None
+            else:
+                value = op.operands[1 if condition else 2]
+        for comparison in self.certain:
+            for form in self.analysis.nonpositive_forms(comparison, True):
+                if form.terms.get(value) == 1:
+                    extent = self._symbolic_form((form + LinearForm({value: -1})) * -1, symbols)
+                    if extent is not None:
+                        return extent + 1
+        return None
+
     def _symbolic(self, value: SSAValue, symbols: Mapping[int, str]) -> Extent | None:
         """An index as an extent, if it is made of symbols."""
-        form = self.analysis.form(value)
+        return self._symbolic_form(self.analysis.form(value), symbols)
+
+    def _symbolic_form(self, form: LinearForm, symbols: Mapping[int, str]) -> Extent | None:
         total = Extent.of(form.constant)
         for leaf, coefficient in form.terms.items():
             name = self._symbol(leaf, symbols)

@@ -104,6 +104,44 @@ func.func @last_row(%s: tensor<i64> {uop.symbol = #uop.symbol<s, 1 to 64>}, %x: 
 
 // -----
 
+// Rows that are put into a state from a position on: s of them are read, for no more are stored.
+uop.kernel @each(%out: memref<64x8xf32>, %x: memref<64x8xf32>) {
+  %i = uop.range i = 64
+  %j = uop.range j = 8
+  %0 = uop.load %x[%i, %j] : memref<64x8xf32>
+  %1 = uop.exp %0 : f32
+  uop.store %1, %out[%i, %j] : memref<64x8xf32>
+}
+uop.kernel @put(%out: memref<64x8xf32>, %s: memref<i64>, %old: memref<64x8xf32>, %position: memref<i64>, %x: memref<64x8xf32>) {
+  %i = uop.range i = 64
+  %j = uop.range j = 8
+  %row = uop.cast %i : index -> i64
+  %p = uop.load %position[] : memref<i64>
+  %from = uop.sub %row, %p : i64
+  %c0 = uop.const 0 : i64
+  %behind = uop.ge %from, %c0 : i64
+  %length = uop.load %s[] : memref<i64>
+  %c64 = uop.const 64 : i64
+  %least = uop.min %length, %c64 : i64
+  %before = uop.lt %from, %least : i64
+  %inside = uop.and %behind, %before : i1
+  %safe = uop.where %inside, %from, %c0 : i64
+  %at = uop.cast %safe : i64 -> index
+  %0 = uop.load %x[%at, %j] : memref<64x8xf32>
+  uop.store %0, %out[%i, %j] mask %inside : memref<64x8xf32>
+}
+func.func @state(%s: tensor<i64> {uop.symbol = #uop.symbol<s, 1 to 64>}, %x: tensor<64x8xf32> {uop.extents = #uop.extents<s, 8>}, %old: tensor<64x8xf32> {uop.mutated = 0 : i64}, %position: tensor<i64>) -> tensor<64x8xf32> {
+  %0 = uop.launch @each(%x) : (tensor<64x8xf32>) -> tensor<64x8xf32>
+  %1 = uop.launch @put(%s, %old, %position, %0) reuse [1] : (tensor<i64>, tensor<64x8xf32>, tensor<i64>, tensor<64x8xf32>) -> tensor<64x8xf32>
+  func.return %1 : tensor<64x8xf32>
+}
+// CHECK-LABEL: uop.kernel @each(%out: memref<64x8xf32>, %x: memref<64x8xf32>, %s: memref<i64>)
+// CHECK:         uop.range i = 64 to %
+// CHECK-LABEL: uop.kernel @put
+// CHECK:         uop.range i = 64 from %{{.*}} to %
+
+// -----
+
 // The second launch's result is needed whole: so is the first's.
 uop.kernel @each(%out: memref<64xf32>, %x: memref<64xf32>) {
   %i = uop.range i = 64
