@@ -108,6 +108,9 @@ STAGES: tuple[Stage, ...] = (
 )
 
 
+_ATTENTION = (Option("row", print_values(2**62)), Option("warp-row", print_values(2**62)))
+"""A CPU walks over a row twice sooner than it computes an exponential more: only attention is made one walk."""
+
 C_STAGES: tuple[Stage, ...] = (
     Stage("torch"),
     _UOP,
@@ -122,7 +125,7 @@ C_STAGES: tuple[Stage, ...] = (
             Step(
                 "uop-partition",
                 ("cut", "join"),
-                fixed=(Option("products", print_values(1)), Option("one-pass", print_values(False))),
+                fixed=(Option("products", print_values(1)), Option("limited", print_values(True))),
             ),
             Step("uop-merge-kernels"),
         ),
@@ -134,6 +137,7 @@ C_STAGES: tuple[Stage, ...] = (
             Step("uop-simplify"),
             Step("uop-store-in-place"),
             Step("uop-plan-buffers"),
+            Step("uop-fuse-reductions", fixed=_ATTENTION),
             Step("uop-limit-ranges"),
         ),
     ),

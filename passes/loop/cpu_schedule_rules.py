@@ -8,6 +8,8 @@ from math import prod
 from ...dialects.axes import AxisKind
 from ...dialects.loop import ReduceOp
 from ...dialects.schedule import Factor
+from .attention_shape import attention_shape
+from .cpu_attention_rule import cpu_attention_schedule
 from .cpu_product_rule import cpu_product_schedule
 from .kernel_shape import KernelShape
 from .product_rule import product_axes
@@ -33,12 +35,15 @@ shorter ones a row after the other is one stream of memory, which is faster than
 
 def choose_for_cpu(shape: KernelShape, vector_bytes: int) -> Choice:
     """The default schedule of a kernel for a machine with vectors of so many bytes."""
-    lanes = vector_bytes // max(4, min(8, shape.widest_bytes))
+    moved = [access.element_bytes for access in (*shape.loads, *shape.stores) if access.axes]  # in vectors
+    lanes = vector_bytes // max(4, min(8, max(moved, default=4)))
     if shape.scanned:
         return _scan(shape, lanes)
     if not shape.reduced:
         transposed = transposed_axes(shape)
         return _elementwise(shape, lanes) if transposed is None else _transpose(shape, *transposed, lanes)
+    if (attention := attention_shape(shape)) is not None:
+        return cpu_attention_schedule(shape, attention, lanes)
     if (axes := product_axes(shape)) is not None:
         return cpu_product_schedule(shape, *axes, lanes)
     contiguous = contiguous_axis(shape)

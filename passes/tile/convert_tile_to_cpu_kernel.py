@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import gcd
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import IndexType, ModuleOp, f32, f64
+from xdsl.dialects.builtin import IndexType, ModuleOp, VectorType, f32, f64
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.passes import ModulePass
 
@@ -49,8 +49,9 @@ class ConvertTileToCPUKernelPass(ModulePass):
 
     - Block axes become the digits of a task's number; what follows `tile.leave_unless` stands in a branch.
     - Register tiles become scalars and vectors, all written out. Lanes go along the register dimension along which
-      most accesses find their elements side by side, as many as the widest element leaves room for; accesses with other
-      strides give each lane its own index.
+      most accesses find their elements side by side, as many as the widest element leaves room for, and along others
+      that no value has together with that (the channels of attention beside the depth of its scores); accesses with
+      other strides give each lane its own index.
     - Loops carry vectors. The steps of a loop, or of a block axis, in which the masks of ragged axes may not hold are
       apart: all others have no masks, and the last knows how many lanes it has.
     - A product that is added to what a loop carries is one fused operation.
@@ -94,8 +95,8 @@ def _lower_with(kernel: KernelOp, vector_bytes: int, most_lanes: int, outputs: i
     root = VectorScope(block)
     root.location = kernel.location
     indices = Indices(root)
-    dimension, lanes = _lanes(kernel, most_lanes)
-    lowering = CPULowering(kernel, root, indices, Values(indices), lanes, dimension, _ragged(kernel))
+    dimensions, lanes = _lanes(kernel, most_lanes)
+    lowering = CPULowering(kernel, root, indices, Values(indices), lanes, dimensions, _ragged(kernel))
     for old, new in zip(arguments, block.args, strict=True):
         new.name_hint = old.name_hint
         lowering.buffers[old] = new
@@ -132,8 +133,11 @@ def _widest_bytes(kernel: KernelOp) -> int:
     return max((byte_width(element) for element in elements if element != index), default=4)
 
 
-def _lanes(kernel: KernelOp, most: int) -> tuple[int | None, int]:
-    """The dimension that lanes go along, and how many a vector has; none where there are no register axes."""
+def _lanes(kernel: KernelOp, most: int) -> tuple[Sequence[int], int]:
+    """The dimensions that lanes go along, and how many a vector has; none where there are no register axes.
+
+    The first is the one that has the most of accesses; others are those that no value has together with it.
+    """
     axes = [op for op in kernel.body.block.ops if isinstance(op, AxisOp) and op.dimension is not None]
     runs = {axis.dimension: 0 for axis in axes}
     extents = {axis.dimension: axis.extent for axis in axes}
@@ -147,11 +151,19 @@ def _lanes(kernel: KernelOp, most: int) -> tuple[int | None, int]:
         for axis in axes:
             if place.terms.get(axis.result) == 1:
                 runs[axis.dimension] += _steps_around(access)
-    able = [dimension for dimension, extent in extents.items() if gcd(extent, most) > 1]
+    able = [dimension for dimension, extent in extents.items() if dimension is not None and gcd(extent, most) > 1]
     if not able:
-        return None, 1
-    chosen = max(able, key=lambda dimension: (runs[dimension], gcd(extents[dimension], most), dimension or 0))
-    return chosen, gcd(extents[chosen], most)
+        return (), 1
+    able.sort(key=lambda dimension: (runs[dimension], gcd(extents[dimension], most), dimension), reverse=True)
+    lanes = gcd(extents[able[0]], most)
+    types = {result.type for op in ops_inside(kernel.body) for result in op.results}
+    shapes = [shape_of(type) for type in types if isinstance(type, VectorType)]
+    chosen = able[:1]
+    for dimension in able[1:]:
+        together = any(shape[dimension] > 1 and any(shape[other] > 1 for other in chosen) for shape in shapes)
+        if runs[dimension] and extents[dimension] % lanes == 0 and not together:
+            chosen.append(dimension)
+    return chosen, lanes
 
 
 def _steps_around(op: Operation) -> int:

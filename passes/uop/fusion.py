@@ -48,6 +48,7 @@ class Fusion:
 
     one_pass: whether reductions may be fused that `uop-fuse-reductions` makes one pass of (one_pass.py). The kernel of
       the first of them then ends at the last, even though one that ended in between would break a criterion.
+    limited: whether that is so only where the pass may end early
     cut: names of values that are materialised, whatever it costs (value_names.py).
     join: names of values that are not, as far as whoever reads them can compute them.
     """
@@ -58,6 +59,7 @@ class Fusion:
         *,
         products: int = PRODUCTS,
         one_pass: bool = True,
+        limited: bool = False,
         cut: Sequence[str] = (),
         join: Sequence[str] = (),
     ):
@@ -75,7 +77,7 @@ class Fusion:
         self._legal: set[Operation] = set()
         self._refused: dict[Operation, str] = {}
         self._pairs = AxisPairs()
-        self._trials = OnePassTrials(self.ops if one_pass else ())
+        self._trials = OnePassTrials(self.ops if one_pass else (), limited=limited)
         self._products = products
         self._parts: dict[Operation, tuple[int, ...]] = {}
         """Into what parts the result of a kernel is cut, by its last op."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from ...dialects.types import bit_width, element_of
+from ...dialects.types import bit_width, element_of, is_integer
 from ...dialects.uop import AluOp, CastOp, KernelOp, MovementOp, ReduceAxisOp, ReduceOp, YieldOp
 from ...rewriting.builder import Builder
 from .fusion_limits import Combination, Cone
@@ -32,8 +32,9 @@ class OnePassTrials:
     need not be rounded before.
     """
 
-    def __init__(self, ops: Iterable[Operation]):
-        """ops: those of the function, operands first."""
+    def __init__(self, ops: Iterable[Operation], *, limited: bool = False):
+        """ops: those of the function, operands first. limited: see `becomes_one_pass`"""
+        self._limited = limited
         self.scores = frozenset(softmax.scores for softmax in _softmaxes(ops))
         """Sums of which a maximum is taken: where attention may begin."""
         self._tried: dict[frozenset[Operation], bool] = {}
@@ -45,7 +46,13 @@ class OnePassTrials:
         return reductions if self._tried.get(reductions) else frozenset()
 
     def becomes_one_pass(self, cone: Cone) -> bool:
-        """Whether the kernel becomes one pass; tried if that is not known."""
+        """Whether the kernel becomes one pass; tried if that is not known.
+
+        With `limited` only where it compares positions with data, such as keys with the length of a cache so far:
+        uop-limit-ranges ends the pass early then, perhaps much, which it cannot of products that stand alone.
+        """
+        if self._limited and not _compares_with_data(cone):
+            return False
         reductions = frozenset(op for op in cone.ops if isinstance(op, Combination))
         known = self._tried.get(reductions)
         if known is None or (not known and _narrows(cone.ops[-1])):
@@ -102,6 +109,17 @@ def _softmaxes(ops: Iterable[Operation]) -> list[_Softmax]:
         elif len(before) < MOST_REDUCTIONS and isinstance(op, AluOp | CastOp | MovementOp):
             sources[op] = before
     return list(found.values())
+
+
+def _compares_with_data(cone: Cone) -> bool:
+    """Whether integers are compared that are not all computed from constants and positions."""
+    data = set(cone.leaves)
+    for op in cone.ops:
+        if any(operand in data for operand in op.operands):
+            if isinstance(op, AluOp) and op.row().compares and is_integer(element_of(op.operands[0].type)):
+                return True
+            data.update(op.results)
+    return False
 
 
 def _narrows(op: Operation) -> bool:

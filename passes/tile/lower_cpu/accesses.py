@@ -121,7 +121,7 @@ def _row_dimension(
     if address.terms.get(lane, 1) == 1:
         return None
     for dimension, extent in enumerate(shape):
-        if dimension == lowering.lane_dimension or gcd(extent, lowering.lanes) < LEAST_ROWS:
+        if dimension == lowering.lane_dimension(shape) or gcd(extent, lowering.lanes) < LEAST_ROWS:
             continue
         second = tuple(1 if place == dimension else x for place, x in enumerate(first))
         if _is_rectangle([address, _address(lowering, scope, op.buffer, indices, second)], lane):
@@ -176,7 +176,7 @@ def _address(
 
 def _is_run(lowering: CPULowering, address: LinearForm) -> bool:
     """Whether the lanes of a vector lie side by side."""
-    if lowering.lane_dimension is None:
+    if not lowering.lane_dimensions:
         return False
     (lane,) = lowering.lane.terms
     return address.terms.get(lane) == 1 and all(leaf is lane or not lanes_of(leaf.type) for leaf in address.terms)

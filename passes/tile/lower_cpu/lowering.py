@@ -31,7 +31,8 @@ class CPULowering:
     """The lowering of one kernel.
 
     root: the kernel's body.
-    lanes: those of a vector; 1 where the kernel has none. lane_dimension: the dimension of tiles that they go along.
+    lanes: those of a vector; 1 where the kernel has none. lane_dimensions: the dimensions of tiles that they go along,
+    of which no tile has two.
     ragged: forms of the conditions of tile form: each is negative where the condition holds.
     parts: value of tile form → its scalars and vectors. A scalar may stand for a vector whose lanes are all alike.
     buffers: argument or slab of tile form → flat buffer or array.
@@ -42,7 +43,7 @@ class CPULowering:
     indices: Indices
     elements: Values
     lanes: int
-    lane_dimension: int | None
+    lane_dimensions: Sequence[int]
     ragged: Sequence[LinearForm]
     parts: dict[SSAValue, dict[Place, Value]] = field(default_factory=dict[SSAValue, dict[Place, Value]])
     buffers: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
@@ -55,9 +56,13 @@ class CPULowering:
 
     # Parts of tiles.
 
+    def lane_dimension(self, shape: Sequence[int]) -> int | None:
+        """The dimension of a tile of this shape that lanes go along."""
+        return next((dimension for dimension in self.lane_dimensions if shape and shape[dimension] > 1), None)
+
     def has_lanes(self, shape: Sequence[int]) -> bool:
         """Whether a tile of this shape has vectors for its parts."""
-        return bool(shape) and self.lane_dimension is not None and shape[self.lane_dimension] > 1
+        return self.lane_dimension(shape) is not None
 
     def part_type(self, type: Attribute) -> Attribute:
         """The type of a part of a tile of this type."""
@@ -66,9 +71,8 @@ class CPULowering:
     def places(self, shape: Sequence[int]) -> Iterator[Place]:
         """The places of the parts of a tile."""
         extents = list(shape)
-        if self.has_lanes(shape):
-            assert self.lane_dimension is not None
-            extents[self.lane_dimension] //= self.lanes
+        if (dimension := self.lane_dimension(shape)) is not None:
+            extents[dimension] //= self.lanes
         return product(*map(range, extents))
 
     def at(self, value: SSAValue, place: Place) -> Value:
@@ -108,7 +112,7 @@ class CPULowering:
         parts: dict[Place, Value] = {}
         for place in self.places(shape):
             assert dimension is not None
-            if dimension == self.lane_dimension and self.has_lanes(shape):
+            if dimension == self.lane_dimension(shape):
                 parts[place] = self.lane + LinearForm({}, place[dimension] * self.lanes)
             else:
                 parts[place] = LinearForm({}, place[dimension])

@@ -41,7 +41,7 @@ def mask_of(
 ) -> Mask | None:
     """The mask that holds where all forms are negative and all conditions hold; None where it is false in all lanes."""
     count = lowering.lanes
-    lane = lowering.lane.terms if lowering.lane_dimension is not None else None
+    lane = lowering.lane.terms if lowering.lane_dimensions else None
     left = list(conditions)
     for form in forms:
         bounds = lowering.indices.bounds(form)

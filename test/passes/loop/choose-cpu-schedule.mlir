@@ -30,6 +30,41 @@ uop.kernel @rows(%out: memref<64xf64>, %x: memref<64x1000xf64>) {
 
 // -----
 
+// Attention of one query a head that ends at a position that is data: vectors along the channels and along the depth,
+// heads side by side. That the position has 64 bits does not make vectors shorter.
+
+// CHECK: @attention({{.*}}) schedule #tile.schedule<i = 2 block * 4 register, j = 4 register * 16 register, k = 4096 loop, k1 = 4 register * 16 register> {
+// AVX2:  @attention({{.*}}) schedule #tile.schedule<i = 4 block * 2 register, j = 8 register * 8 register, k = 4096 loop, k1 = 8 register * 8 register> {
+uop.kernel @attention(%out: memref<8x64xf32>, %p: memref<i64>, %q: memref<8x64xf32>, %key: memref<4096x64xf32>, %value: memref<4096x64xf32>) {
+  %one = uop.const 1.0 : f32
+  %c1 = uop.const 1 : index
+  %nothing = uop.const 0xff800000 : f32
+  loop.for %i (i = 8 parallel) {
+    loop.for %j (j = 64 parallel) {
+      %0 = uop.load %p[] : memref<i64>
+      %1 = uop.cast %0 : i64 -> index
+      %2 = uop.add %1, %c1 : index
+      %max, %sum, %acc = loop.reduce %k (k = 4096) to %2 online_attention : f32, f32, f32 {
+        %s = loop.reduce %k1 (k1 = 64) add : f32 {
+          %3 = uop.load %q[%i, %k1] : memref<8x64xf32>
+          %4 = uop.load %key[%k, %k1] : memref<4096x64xf32>
+          %5 = uop.mul %3, %4 : f32
+          loop.yield %5 : f32
+        }
+        %6 = uop.cast %k : index -> i64
+        %7 = uop.le %6, %0 : i64
+        %8 = uop.where %7, %s, %nothing : f32
+        %9 = uop.load %value[%k, %j] : memref<4096x64xf32>
+        loop.yield %8, %one, %9 : f32, f32, f32
+      }
+      %10 = uop.div %acc, %sum : f32
+      uop.store %10, %out[%i, %j] : memref<8x64xf32>
+    }
+  }
+}
+
+// -----
+
 // A matrix and a vector. Of a short one a row a task; a long one is shared by eight rows, lest it leave the first cache.
 
 // CHECK: @short({{.*}}) schedule #tile.schedule<i = 300 block, j = 32 loop * 4 register * 16 register> {
