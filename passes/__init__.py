@@ -31,6 +31,7 @@ PASSES: dict[str, tuple[str, str]] = {
     "uop-rangeify": ("uop", "UOpRangeifyPass"),
     "uop-simplify": ("uop", "UOpSimplifyPass"),
     "uop-split-attention": ("uop", "UOpSplitAttentionPass"),
+    "uop-factor-rows": ("uop", "UOpFactorRowsPass"),
     "uop-split-reduce": ("uop", "UOpSplitReducePass"),
     "uop-split-scan": ("uop", "UOpSplitScanPass"),
     "uop-store-in-place": ("uop", "UOpStoreInPlacePass"),

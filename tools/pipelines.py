@@ -66,6 +66,7 @@ STAGES: tuple[Stage, ...] = (
         (
             Step("uop-expand-scatter"),
             Step("uop-split-scan"),
+            Step("uop-factor-rows"),
             Step("uop-split-reduce"),
             Step("uop-partition", ("cut", "join")),
             Step("uop-merge-kernels"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
@@ -101,6 +101,19 @@ def _registers(schedule: Schedule) -> list[_Register]:
 def _is_tile_form(kernel: KernelOp) -> bool:
     classes = frozenset(Tile.operations)
     return any(type(op) in classes for op in ops_inside(kernel.body))
+
+
+def _reduced_inside(loop: ForOp) -> set[str]:
+    """The axes of the reductions in a loop, and in loops inside of it."""
+    found: set[str] = set()
+    pending: list[Operation] = list(loop.body.block.ops)
+    while pending:
+        op = pending.pop()
+        if isinstance(op, ReduceOp):
+            found.add(op.axis.axis.data)
+        elif isinstance(op, ForOp):
+            pending += op.body.block.ops
+    return found
 
 
 _LOOP_KINDS = (*SERIAL_KINDS, AxisKind.MMA)
@@ -231,7 +244,7 @@ class _Conversion:
     # Ops.
 
     def convert(self, builder: TileBuilder, ops: Iterable[Operation]) -> None:
-        for op, siblings in with_siblings(ops):
+        for op, siblings in with_siblings(self.without_unrolled(ops)):
             with builder.at(op.location):
                 if isinstance(op, ForOp):
                     self.parallel(builder, op)
@@ -245,6 +258,27 @@ class _Conversion:
                     self.store(builder, op)
                 elif not isinstance(op, YieldOp):
                     self.define(op, self.elementwise(builder, op), self.axes_of(op.operands))
+
+    def without_unrolled(self, ops: Iterable[Operation]) -> Iterator[Operation]:
+        """The ops of a block, with the bodies of loops that nothing is left of behind reductions in the place of these
+        loops: what they reduce can share the loops of what is reduced in front of them."""
+        reduced: set[str] = set()
+        pending = list(reversed(list(ops)))
+        while pending:
+            op = pending.pop()
+            if isinstance(op, ReduceOp):
+                reduced.add(op.axis.axis.data)
+            if isinstance(op, ForOp) and self.is_unrolled(op) and not reduced.isdisjoint(_reduced_inside(op)):
+                self.bind((op,), {})
+                self.scans[op] = _Scans(())
+                pending += reversed(list(op.body.block.ops))
+            else:
+                yield op
+
+    def is_unrolled(self, op: ForOp) -> bool:
+        """Whether no factor of the loop's axis is a loop."""
+        factors = self.schedule.factors(op.axis.axis.data)
+        return not any(factor.kind in _LOOP_KINDS and factor.extent > 1 for factor in factors)
 
     def define(self, op: Operation, values: Sequence[SSAValue], varies: frozenset[str]) -> None:
         for result, value in zip(op.results, values, strict=True):

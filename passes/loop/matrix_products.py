@@ -29,7 +29,8 @@ def why_no_matrix(kernel: KernelOp, row: str, column: str, reduced: str) -> str 
 
     Each is a sum in f32, along `reduced` and whatever is reduced inside of it with nothing else in between, of a · b:
     two f16 or two bf16, cast to f32, or two f32 cut to TF32, of which one varies with the row but not with the column,
-    and the other the other way round. All multiply one type.
+    and the other the other way round. All multiply one type. Beside them there may be sums of what does not vary with
+    the column (the statistics of rows).
     """
     loops: dict[str, list[ForOp | ReduceOp]] = {}
     for op in ops_inside(kernel.body):
@@ -38,6 +39,7 @@ def why_no_matrix(kernel: KernelOp, row: str, column: str, reduced: str) -> str 
     for axis in (row, column):
         if any(not isinstance(loop, ForOp) for loop in loops.get(axis, [])):
             return f"axis {axis} is reduced, too"
+    products = products_along(kernel, reduced)
     if not loops.get(reduced):
         return f"nothing is summed along {reduced}"
     for reduction in loops[reduced]:
@@ -45,10 +47,19 @@ def why_no_matrix(kernel: KernelOp, row: str, column: str, reduced: str) -> str 
             return f"nothing is summed along {reduced}"
         if reduction.monoid.data != "add" or [x.type for x in reduction.results] != [f32]:
             return f"along {reduced} there is no sum of f32"
-        if (reason := why_no_product(perfect_nest(reduction)[-1], row, column)) is not None:
+        innermost = perfect_nest(reduction)[-1]
+        if innermost.yielded[0].owner not in products and _is_of_rows(innermost, row, column):
+            continue
+        if (reason := why_no_product(innermost, row, column)) is not None:
             return reason
-    types = {type_name(_taken(product).type) for product in products_along(kernel, reduced)}
-    return None if len(types) == 1 else f"the products are of {' and '.join(sorted(types))}"
+    types = {type_name(_taken(product).type) for product in products}
+    return None if len(types) == 1 else f"the products are of {' and '.join(sorted(types)) or 'no type'}"
+
+
+def _is_of_rows(reduction: ReduceOp, row: str, column: str) -> bool:
+    """Whether the elements of a sum vary with rows and not with columns, and can be computed in the view of A."""
+    axes = _axes(reduction.yielded[0], {row, column, reduction.axis.axis.data})
+    return not isinstance(axes, str) and row in axes and column not in axes
 
 
 def multiplied(factor: Operation | Block) -> SSAValue | None:
@@ -65,10 +76,22 @@ def matrix_atom(kernel: KernelOp, reduced: str) -> str:
 
 
 def products_along(kernel: KernelOp, reduced: str) -> list[MulOp]:
-    """What is summed along this axis, where all of it are products: several share the loops of the axis."""
+    """The products that are summed along this axis for the results of the kernel: several share the loops of the axis.
+    Sums in fewer loops are of rows."""
     loops = [op for op in ops_inside(kernel.body) if isinstance(op, ReduceOp) and op.axis.axis.data == reduced]
-    elements = [perfect_nest(loop)[-1].yielded[0].owner for loop in loops]
+    depths = [_depth(loop) for loop in loops]
+    elements = [
+        perfect_nest(loop)[-1].yielded[0].owner for loop, d in zip(loops, depths, strict=True) if d == max(depths)
+    ]
     return [element for element in elements if isinstance(element, MulOp)]
+
+
+def _depth(op: Operation) -> int:
+    """In how many loops an op stands."""
+    depth = 0
+    while isinstance(outer := op.parent_op(), ForOp | ReduceOp):
+        op, depth = outer, depth + 1
+    return depth
 
 
 def _taken(product: MulOp) -> SSAValue:

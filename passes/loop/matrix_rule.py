@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from math import prod
 
 from ...dialects.atoms import ATOMS, Atom
-from ...dialects.axes import AxisKind
+from ...dialects.axes import WARP, AxisKind
+from ...dialects.loop import ReduceOp
 from ...dialects.schedule import BlockGroup, Factor, Staging
+from ...dialects.traversal import ops_inside
 from ...dialects.types import element_of
 from .kernel_shape import Access, KernelShape
 from .matrix_products import matrix_atom, products_along, why_no_matrix
+from .product_rule import REGISTERS
 from .schedule_parts import Axes, Choice, ceil_div, power_of_two_above, schedule_of
 
 SHARED_BYTES = 48 * 1024
@@ -33,6 +36,9 @@ FEW_BLOCKS = 64
 """Blocks below which a smaller tile, which makes four times as many, is the faster one: about half of the
 multiprocessors of a large GPU (a model's estimate, not measured)."""
 
+
+OTHER_REGISTERS = 96
+"""Registers of a thread beside accumulators: fragments, addresses, sums of rows."""
 
 GROUP, MANY_COLUMNS = 8, 64
 """Rows of tiles whose blocks follow each other where a row has so many tiles: the two hundred or so blocks that run at
@@ -207,4 +213,12 @@ def _schedule(shape: KernelShape, row: str, column: str, reduced: str) -> Choice
     if last[1].blocks >= MANY_COLUMNS and first[1].blocks % GROUP == 0:
         group = BlockGroup(first[0], GROUP)
         reason += f", {GROUP} rows of them at once"
-    return Choice(schedule_of(shape, axes, tuple(stage.values()), group=group), reason)
+    # The reduced axis stands behind rows and columns, though sums of rows may come first in the text.
+    sums = [op for op in ops_inside(shape.kernel.body) if isinstance(op, ReduceOp)]
+    min_blocks = None
+    if len(sums) > products:  # ptxas, told nothing, spills some of what rows are summed in
+        threads = WARP * sides[0].warps * sides[1].warps
+        accumulators = products * sides[0].tile * sides[1].tile // threads
+        min_blocks = max(1, REGISTERS // (threads * (accumulators + OTHER_REGISTERS)))
+    schedule = schedule_of(shape, axes, tuple(stage.values()), shape.parallel, min_blocks, group)
+    return Choice(schedule, reason)

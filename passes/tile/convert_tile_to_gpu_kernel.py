@@ -18,7 +18,7 @@ from ...dialects.loop import ForOp, YieldOp
 from ...dialects.tile import AxisOp, LeaveUnlessOp, MmaOp, ReadOp, ReduceAcrossOp, ScanAcrossOp, StageOp, WriteOp
 from ...dialects.traversal import ops_inside
 from ...dialects.types import shape_of
-from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, ExpandOp, KernelOp, ReduceAxisOp, WhereOp
+from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, ExpandOp, KernelOp, ReduceAxisOp, ReshapeOp, WhereOp
 from ...rewriting.dead import erase_unused
 from ...rewriting.diagnostics import PassError
 from ...rewriting.index_width import index_bits
@@ -183,6 +183,8 @@ def _lower_op(lowering: Lowering, scope: Scope, op: Operation, stages: StageGrou
                 lowering.values.keep(scope, op)
         case AxisOp() | ConstOp() | ExpandOp() | YieldOp():
             pass
+        case ReshapeOp():
+            lowering.values.keep_as(scope, op.input, op.result)
         case ReadOp():
             (lower_read if op.ldmatrix is None else lower_matrix_read)(lowering, scope, op)
         case WriteOp():

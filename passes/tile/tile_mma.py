@@ -15,7 +15,7 @@ from ...dialects.axes import AxisKind
 from ...dialects.layouts import SwizzleAttr, memory_space, row_dimension, strides_of
 from ...dialects.loop import ForOp
 from ...dialects.schedule import MatrixFactors
-from ...dialects.tile import AxisOp, MmaOp, ReadOp, StageOp, TakeAcrossOp
+from ...dialects.tile import AxisOp, MmaOp, ReadOp, ReduceAcrossOp, StageOp, TakeAcrossOp
 from ...dialects.types import byte_width, element_of, index, is_memref, shape_of, with_shape
 from ...dialects.uop import AddOp, AluOp, BitcastOp, CastOp, ConstOp, ExpandOp, KernelOp, MulOp, WhereOp
 from ...rewriting.dead import erase_unused
@@ -76,9 +76,15 @@ def _use_instruction(kernel: KernelOp, matrices: Sequence[MatrixFactors], matrix
         raise _refused(loop, "it carries something else than sums")
     builder = builder_before(whole)
     views = accumulators.view_of_a(loop), accumulators.view_of_b(loop)
-    sums = [_multiply(builder, accumulators, loop, number, views) for number in range(len(loop.carried))]
-    for old, new in zip(whole.results, sums, strict=True):
+    for number, old in enumerate(whole.results):
+        is_of_rows = _is_of_rows(accumulators, loop, number)
+        if is_of_rows:
+            new = _sum_rows(builder, accumulators, loop, number, views[0])
+        else:
+            new = _multiply(builder, accumulators, loop, number, views)
         old.replace_all_uses_with(new)
+        if is_of_rows:
+            _combine_lanes(accumulators, whole, number, new)
     assert whole.parent is not None
     whole.parent.erase_op(whole)
 
@@ -117,6 +123,44 @@ def _multiply(
         result = builder.insert(MmaOp.of(matrix.atom, state, a, b)).result
     result.name_hint = whole.results[number].name_hint or whole.carried[number].name_hint
     return result
+
+
+def _is_of_rows(accumulators: _Accumulators, loop: ForOp, number: int) -> bool:
+    """Whether the sum of this number varies with rows only: it stands beside products."""
+    return loop is accumulators.whole and shape_of(loop.results[number].type)[-1:] == (1,)
+
+
+def _sum_rows(builder: TileBuilder, accumulators: _Accumulators, loop: ForOp, number: int, view: _View) -> SSAValue:
+    """The sum of this number, of the elements that a lane holds for operand A: a part of each row, the others of which
+    the lanes along columns have."""
+    state, new = loop.carried[number], loop.yielded[number]
+    total = new.owner
+    if not isinstance(total, AddOp) or state not in total.operands:
+        raise _refused(loop, "it does not add to what it carries")
+    element = total.operands[1 if total.operands[0] is state else 0]
+    with builder.at(loop.location):
+        part = view.build(builder, element, None)
+        rank = len(shape_of(part.type))
+        along_k = [rank - 3, rank - 1] if ATOMS[accumulators.matrix.atom].pack > 1 else [rank - 3]
+        (part,) = builder.reduce_axis("add", [part], along_k)
+        # The halves of rows are the last dimension but one of accumulators, and of what is reduced here.
+        shape = shape_of(part.type)
+        part = builder.reshape(part, (*shape[: rank - 3], shape[rank - 2], 1))
+        state = loop.inits[number] if loop.inits else builder.constant_like(0.0, loop.results[number])
+        return builder.alu("add", state, builder.fit(part, shape_of(state.type)))
+
+
+def _combine_lanes(accumulators: _Accumulators, loop: ForOp, number: int, sum: SSAValue) -> None:
+    """Combine, behind the loops that carry the sum of this number on, what the lanes along columns have of it."""
+    outer, place = loop, number
+    while outer.inits and isinstance(around := outer.parent_op(), ForOp) and outer.inits[place] in around.carried:
+        outer, place = around, list(around.carried).index(outer.inits[place])
+    total = sum if outer is loop else outer.results[place]
+    assert outer.next_op is not None
+    builder = builder_before(outer.next_op)
+    with builder.at(outer.location):
+        across = builder.insert(ReduceAcrossOp.of("add", [total], [accumulators.column_lane]))
+    total.replace_uses_with_if(across.outputs[0], lambda use: use.operation is not across)
 
 
 def _refused(loop: ForOp, reason: str) -> PassError:
@@ -180,7 +224,8 @@ class _Accumulators:
 
     @staticmethod
     def of(kernel: KernelOp, matrix: MatrixFactors, columns: str, loop: ForOp, whole: ForOp) -> _Accumulators:
-        shape = shape_of(loop.results[0].type) if len({result.type for result in loop.results}) == 1 else ()
+        shapes = {shape_of(result.type) for result in loop.results if shape_of(result.type)[-1:] != (1,)}
+        shape = shapes.pop() if len(shapes) == 1 else ()
         registers: dict[int, AxisOp] = {}
         lanes: dict[tuple[str, int], SSAValue] = {}
         for op in kernel.body.block.ops:

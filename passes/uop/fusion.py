@@ -23,7 +23,7 @@ from ...dialects.uop import (
 from ...rewriting.diagnostics import PassError, are_remarks_wanted, emit_remark
 from .axis_classes import AxisPairs
 from .fusion_cost import absorbed, cost_of, readers_of, why_not_absorbed
-from .fusion_limits import PRODUCTS, Combination, Cone, Violation, byte_count, find_violation
+from .fusion_limits import PRODUCTS, Combination, Cone, Violation, byte_count, find_violation, statistics_of
 from .one_pass import MOST_REDUCTIONS, OnePassTrials
 from .post_dominators import PostDominators
 from .siblings import join_siblings
@@ -43,6 +43,7 @@ class Fusion:
     3. A reduction or scan that two kernels need is materialised. So is another value that they need, when its n kernels
        would read more bytes to compute it again than to write it once and read it n times; what a kernel reads
        anyway does not count.
+    4. Statistics of rows that all who need them can compute beside products of these rows are not materialised.
 
     A reshape is a view: an op that only reshapes is never materialised, its input is.
 
@@ -95,6 +96,8 @@ class Fusion:
                 self._fuse_forward(op)
         for op in sorted(self.materialised, key=self.position.__getitem__):
             self._settle(op)
+        if products > 1:
+            self._absorb_statistics()
         for name in join:
             self._join(name)
 
@@ -104,6 +107,25 @@ class Fusion:
         if are_remarks_wanted():
             self._tell_costs(cones)
         return join_siblings(cones, self.position, self.find_violation) if self._products > 1 else cones
+
+    def _absorb_statistics(self) -> None:
+        """Let the products of rows compute the statistics of these, where nobody else needs them."""
+        returned = {source_of_view(value) for value in self.outputs}
+        for cone in sorted(self.cones.values(), key=lambda cone: self.position[cone.ops[-1]]):
+            sums = {op for op in cone.ops if isinstance(op, Combination)}
+            if len(sums) != 1 or not returned.isdisjoint(cone.roots):
+                continue
+            joined = self._absorbed(cone)
+            if joined and all(
+                self.find_violation(whole) is None and sums <= statistics_of(whole, self._pairs) for _, whole in joined
+            ):
+                self._replace(cone, joined)
+
+    def _replace(self, cone: Cone, joined: Sequence[tuple[Cone, Cone]]) -> None:
+        """Let each kernel that reads what this one writes compute it."""
+        del self.cones[cone.ops[-1]]
+        for reader, whole in joined:
+            self.cones[reader.ops[-1]] = whole
 
     def _join(self, name: str) -> None:
         """Let those who read the values of this name compute them. Raises `PassError` where they cannot."""
@@ -118,9 +140,7 @@ class Fusion:
                 reason = why_not_absorbed(reader, cone, whole, self._pairs)
                 if reason is not None:
                     raise PassError(f"join '{name}': {reason}", op, "leave the join out")
-            del self.cones[op]
-            for reader, whole in joined:
-                self.cones[reader.ops[-1]] = whole
+            self._replace(cone, joined)
             emit_remark(op, f"{_place(op)} in no kernel of its own: '{name}' is joined")
 
     def _absorbed(self, cone: Cone) -> list[tuple[Cone, Cone]]:

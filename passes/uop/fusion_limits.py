@@ -18,7 +18,8 @@ Scans
 Contractions
     A contraction is a reduction whose elements combine values none of which depends on the whole space: a matrix
     product. The only other reductions of its kernel are contractions that share an operand with it (gate and up) and
-    need nothing of it, `PRODUCTS` in all, and their results are indexed by whole ranges, so that they can be tiled.
+    need nothing of it, `PRODUCTS` in all, and statistics of what they read; and their results are indexed by whole
+    ranges, so that they can be tiled.
     What is computed for one of its operands is computed again for each tile of the other: at most a few cheap ops.
 One pass
     Attention, a softmax between two products, is no second space: its reductions become one walk over the keys
@@ -57,6 +58,16 @@ PRODUCTS = 8
 
 VALUE_CHANNELS = 256
 """Sums that a block holds for each query: more would be computed in parts, each with all scores of its own."""
+TILE_COLUMNS = 128
+"""Columns of a product for which a tile computes the statistics of its rows once."""
+
+STATISTIC_OPERATIONS = 4
+"""What an element of a row costs in each tile that computes a statistic: a cast and an addition, in two warps."""
+
+MOST_OPERATIONS = 1 << 27
+"""Operations of threads that take as long as a kernel for the statistics of rows: 5 microseconds of a large GPU (an
+estimate, not measured)."""
+
 RUN = 8
 """Neighbours of a dimension of a contraction's result that are a tile: the columns of a matrix instruction."""
 
@@ -142,21 +153,56 @@ def find_violation(
         return Violation(error.op, f"would be computed at more than {PLACES} places for each element of the result")
     except UnorderedScanError as error:
         return Violation(error.scan, "would be read elsewhere than at one step of its axis after the other")
-    reductions = [
-        _Reduction(op, access, plan.algebra.ranges_of(access.indices), frozenset(plan.bound[op, access]))
-        for op in cone.ops
-        if isinstance(op, Combination)
-        for access in plan.of.get(op, ())
-    ]
+    reductions = _reductions(cone, plan)
     if not reductions:
         return None
     if one_pass:
         return _find_wide_pass(cone, plan, reductions)
+    if products > 1:
+        reductions = _without_statistics(cone, plan, reductions)
     return (
         _find_recomputation(plan, reductions)
         or _find_second_space(cone, reductions)
         or _find_untiled_contraction(cone, plan, reductions, products)
     )
+
+
+def _reductions(cone: Cone, plan: Accesses) -> list[_Reduction]:
+    return [
+        _Reduction(op, access, plan.algebra.ranges_of(access.indices), frozenset(plan.bound[op, access]))
+        for op in cone.ops
+        if isinstance(op, Combination)
+        for access in plan.of.get(op, ())
+    ]
+
+
+def statistics_of(cone: Cone, pairs: AxisPairs | None = None) -> set[Operation]:
+    """The statistics of rows that a legal kernel computes beside contractions: other kernels may compute them, too."""
+    plan = Accesses(cone.ops, cone.roots, cone.leaves, None, pairs, cone.parts)
+    reductions = _reductions(cone, plan)
+    return {each.op for each in reductions} - {each.op for each in _without_statistics(cone, plan, reductions)}
+
+
+def _without_statistics(cone: Cone, plan: Accesses, reductions: Sequence[_Reduction]) -> Sequence[_Reduction]:
+    """The reductions but those that only read what contractions read anyway, in the same loops, and that these do not
+    need: statistics of rows, such as the sum of squares of a norm. Each tile computes them again."""
+    contractions = [reduction for reduction in reductions if _is_contraction(cone, plan, reduction)]
+    if not contractions or len(contractions) == len(reductions):
+        return reductions
+    reads = set[tuple[SSAValue, Access]]().union(*(_elements(plan, reduction) for reduction in contractions))
+    needed = {value.owner for value, _ in reads}
+
+    def is_statistic(reduction: _Reduction) -> bool:
+        own = [(value, access) for value, access in _elements(plan, reduction) if value in cone.leaves]
+        if not own or not reads.issuperset(own) or reduction.op in needed:
+            return False
+        tiles = max(-(-_size(plan, each.dependent - reduction.dependent) // TILE_COLUMNS) for each in contractions)
+        count = STATISTIC_OPERATIONS * tiles * _size(plan, reduction.dependent | reduction.over)
+        return count <= MOST_OPERATIONS and all(
+            reduction.dependent < each.dependent and reduction.over == each.over for each in contractions
+        )
+
+    return [reduction for reduction in reductions if not is_statistic(reduction)]
 
 
 def _producer(value: SSAValue, cone: Cone) -> Operation | None:

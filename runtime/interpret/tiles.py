@@ -27,7 +27,7 @@ from ...dialects.tile import (
     WriteOp,
 )
 from ...dialects.types import byte_width, element_of, f32, shape_of
-from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, ExpandOp, KernelOp, ReduceAxisOp
+from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, ExpandOp, KernelOp, ReduceAxisOp, ReshapeOp
 from .arrays import (
     Array,
     ExecutionError,
@@ -130,6 +130,13 @@ class _Interpreter:
             elif not isinstance(op, YieldOp):
                 self.values.update(zip(op.results, self.evaluate(op), strict=True))
 
+    def reshape(self, op: ReshapeOp, value: Array) -> Array:
+        """The tile with its dimensions of extent 1 elsewhere."""
+        first, before, after = len(self.axes), shape_of(op.input.type), shape_of(op.result.type)
+        held = iter(n for n, extent in zip(value.shape[value.ndim - len(before) :], before, strict=True) if extent != 1)
+        extents = [1 if extent == 1 else next(held) for extent in after]
+        return value.reshape(*value.shape[:first], *(1,) * (self.rank - len(after)), *extents)
+
     def evaluate(self, op: Operation) -> list[Array]:
         operands = [self.values[x] for x in op.operands if x in self.values]
         if isinstance(op, AluOp):
@@ -142,6 +149,8 @@ class _Interpreter:
             return [bitcast_array(operands[0], element_of(op.input.type), element_of(op.result.type))]
         if isinstance(op, ExpandOp):
             return [self.registers(operands[0], shape_of(op.result.type))]
+        if isinstance(op, ReshapeOp):
+            return [self.reshape(op, operands[0])]
         if isinstance(op, AxisOp):
             return [self.axis(op)]
         if isinstance(op, ReadOp):

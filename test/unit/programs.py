@@ -71,6 +71,14 @@ PROGRAMS: dict[str, tuple[str, int]] = {
         "x, q, k = torch.randn(33, 40), torch.randn(24, 40), torch.randn(24, 40)\nx @ q.T, x @ k.T",
         1,
     ),
+    **{
+        f"rms_norm, linear {name}": (
+            f"x, g, w = torch.randn(33, 40){half}, torch.randn(40){half}, torch.randn(24, 40){half}\n"
+            "F.linear(F.rms_norm(x, (40,), g), w)",
+            1,
+        )
+        for name, half in (("f32", ""), ("f16", ".half()"))
+    },
     "rotary embedding": (
         "q = F.linear(torch.randn(1, 33, 40), torch.randn(48, 40)).view(1, 33, 2, 24).transpose(1, 2)\n"
         "a, b = q.chunk(2, -1)\nq * torch.randn(33, 24) + torch.cat((-b, a), -1) * torch.randn(33, 24)",

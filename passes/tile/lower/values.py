@@ -264,6 +264,17 @@ class Values:
         self.fill(scope, value, array)
         self.arrays[value] = array
 
+    def keep_as(self, scope: Scope, value: SSAValue, result: SSAValue) -> None:
+        """`result` is the same tile with dimensions of extent 1 elsewhere: it lies in the same registers."""
+        if value in self.known:
+            self.known[result] = self.known[value]
+            return
+        if value not in self.arrays:
+            array = self.array_of(scope, value, value.name_hint or "reshape_r")
+            self.fill(scope, value, array)
+            self.arrays[value] = array
+        self.arrays[result] = self.arrays[value]
+
     def set_known(self, value: SSAValue, element: Value) -> None:
         """`value` has one element, and this is it."""
         if isinstance(element, SSAValue) and element.name_hint is None:
