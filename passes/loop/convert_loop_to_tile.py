@@ -48,7 +48,9 @@ class ConvertLoopToTilePass(ModulePass):
 
     The mma factors of rows and columns are the lanes and registers that a matrix instruction's accumulators lie in, 8
     lanes and 2 registers of 16 rows and 4 lanes and 2 registers of 8 columns; these registers are the last dimensions.
-    The mma factor of the reduced axis is a loop, which tile-mma makes instructions of.
+    The mma factor of the reduced axis is a loop, which tile-mma makes instructions of. Of a chain of two products, with
+    a reduction in two stages in between (chained_products.py), the second takes place by place what lanes and registers
+    hold of the first, `tile.take_across`.
 
     - `loop.reduce`: serial factors carry the state, register factors are combined with `uop.reduce_axis`, threads
       with `tile.reduce_across`. A reduction that only reduces another of the same monoid is carried out with it.
@@ -62,7 +64,8 @@ class ConvertLoopToTilePass(ModulePass):
     - What does not vary with a block or thread axis is computed by all its blocks or threads, and written by the
       first.
     - Limits of a loop become those of the outermost serial loop of its axis, rounded outwards to its steps and alike
-      for all threads of a block; blocks in which nothing is inside the limits leave at once.
+      for all threads of a block; blocks in which nothing is inside the limits leave at once, and between two products
+      warps leave a step.
 
     Leaves alone: kernels that are in tile form. Refused: a kernel without schedule, a schedule that does not fit it.
     """

@@ -42,7 +42,12 @@ class TileMmaPass(ModulePass):
     what the instruction's fragments hold (dialects/atoms.py), and `tile.mma` takes the place of the loop.
 
     Reads of matrices whose rows of 16 bytes lie side by side in shared memory are marked `ldmatrix`; of elements of 16
-    bits transposed where it is the reduced axis that goes across rows.
+    bits transposed where it is the reduced axis that goes across rows. They stand in front of the loops in which they
+    do not change.
+
+    Of two products in a chain, lanes and registers hold C of the first as A of the second wants it: what
+    `tile.take_across` takes of it place by place is that operand. The unrolled steps around an instruction are in the
+    one `tile.mma`, too.
 
     Leaves alone: kernels without mma factors, or in which no loop over one is left. Refused: loops that do anything
     else than to add products of two 16-bit floats, or of two f32 cut to TF32, and operands that cannot be computed in
