@@ -66,7 +66,9 @@ class UOpFuseReductionsPass(ModulePass):
             if not isinstance(kernel, KernelOp) or not self._pays(kernel):
                 continue
             if fuse_reductions(kernel):
-                emit_remark(kernel, f"@{kernel.sym_name.data}: maximum and sum of exponentials in one walk")
+                monoids = {op.monoid.data for op in kernel.body.block.ops if isinstance(op, ReduceOp)}
+                what = "attention is one pass" if "online_attention" in monoids else "maximum and sum are one walk"
+                emit_remark(kernel, f"@{kernel.sym_name.data}: {what}, in which sums of exponentials are rescaled")
 
     def _pays(self, kernel: KernelOp) -> bool:
         """Whether one walk over the rows of the kernel's reductions is less work than two."""

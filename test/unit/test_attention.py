@@ -6,11 +6,14 @@ every level that has an interpreter, too. test_monoids.py has the certificate of
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import torch
 from test_every_stage import check as check_every_stage
 from test_programs import check as check_program
+from torch.nn import functional as F
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
@@ -71,6 +74,13 @@ MORE_FORMS: dict[str, str] = {
     "times a reciprocal": TENSORS + "p = (scores - scores.amax(-1, keepdim=True)).exp()\n"
     "(p * (1 / p.sum(-1, keepdim=True))) @ v",
     "weights that are dropped": softmax("scores", " * ((i + j) % 5 != 0) @ v"),
+    "as transformers writes it": TENSORS + HALF + "w = q @ k.transpose(2, 3) * 0.25\n"
+    "w = w + torch.where(j <= i, 0.0, torch.finfo(torch.float16).min).half()\n"
+    "(F.softmax(w, dim=-1, dtype=torch.float32).to(q.dtype) @ v).transpose(1, 2).contiguous()",
+    "heads repeated": "q, k, v = torch.randn(1, 8, 17, 16), torch.randn(1, 2, 19, 16), torch.randn(1, 2, 19, 16)\n"
+    "k, v = (x[:, :, None].expand(1, 2, 4, 19, 16).reshape(1, 8, 19, 16) for x in (k, v))\n"
+    "torch.softmax(q @ k.transpose(2, 3) * 0.25, -1) @ v",
+    "a bias for each distance": TENSORS + "b = torch.randn(2, 37)\ntorch.softmax(scores + b[:, (i - j) + 18], -1) @ v",
     "residual": sdpa() + " + torch.randn(1, 2, 17, 16)",
     "heads side by side": sdpa() + ".transpose(1, 2).reshape(1, 17, 32)",
     "batches, written out": "q, k, v = torch.randn(2, 3, 9, 16), torch.randn(2, 3, 11, 16), torch.randn(2, 3, 11, 16)\n"
@@ -174,6 +184,29 @@ def make():
     return Attention(), tuple(torch.randn(1, 2, 17, 16) for _ in range(3)), (sizes, sizes, sizes)
 """)
     check_program(capture_file(f"{tmp_path / 'attention.py'}:make"), 1)
+
+
+@pytest.mark.slow
+def test_gradients() -> None:
+    """Backward, attention is not one kernel, and right."""
+
+    def run(function: Callable[..., torch.Tensor]) -> list[torch.Tensor]:
+        torch.manual_seed(0)
+        q, k, v, weights = (torch.randn(1, 2, 9, 16, requires_grad=True) for _ in range(4))
+        result = function(q, k, v)
+        (result * weights).sum().backward()
+        return [result.detach(), *(x.grad for x in (q, k, v) if x.grad is not None)]
+
+    def causal(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        return F.scaled_dot_product_attention(q, k, v, is_causal=True)
+
+    def written_out(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        return torch.softmax(q @ k.transpose(-1, -2) * 0.25, -1) @ v
+
+    for function in (causal, written_out):
+        compiled: Callable[..., torch.Tensor] = torch.compile(function, backend="uop")
+        for ours, eager in zip(run(compiled), run(function), strict=True):
+            torch.testing.assert_close(ours, eager, rtol=1e-5, atol=1e-5)
 
 
 APART: dict[str, str] = {
