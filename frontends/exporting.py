@@ -7,13 +7,14 @@ import io
 import logging
 import sys
 import warnings
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping
 from typing import Any, cast
 
 import torch
 import torch.export
 
 from ..rewriting.locations import source_lines
+from .dynamic_shapes import DynamicShapes, SpecializationWarning, specialized_sizes
 from .element_types import dtype_name
 from .errors import Problem, UnsupportedProgramError
 from .source_locations import node_location, whole_stack_traces
@@ -64,10 +65,6 @@ def quiet_export() -> Generator[None]:
                 logger.disabled = False
 
 
-DynamicShapes = Mapping[str, Any] | Sequence[Any]
-"""Which sizes of a program's inputs may differ from call to call, as `torch.export.export` takes it."""
-
-
 def export_module(
     module: torch.nn.Module,
     args: tuple[Any, ...] = (),
@@ -78,7 +75,7 @@ def export_module(
 
     `torch.compile` in the user's code does nothing.
     args, kwargs: real or fake tensors that `module` is called with. dynamic_shapes: which of their sizes may differ,
-      none where it is None. Raises what `torch.export.export` raises.
+      none where it is None; a warning says which of them the program fixes. Raises what `torch.export.export` raises.
     """
     printed = io.StringIO()  # of a failed export, PyTorch prints the graph so far to stderr
     with (
@@ -89,6 +86,9 @@ def export_module(
     ):
         exported = torch.export.export(module, args, dict(kwargs or {}), dynamic_shapes=cast("Any", dynamic_shapes))
     sys.stderr.write(printed.getvalue())
+    if dynamic_shapes is not None:
+        for message in specialized_sizes(exported, module, args, kwargs or {}, dynamic_shapes):
+            warnings.warn(f"uop: {message}", SpecializationWarning, stacklevel=2)
     return exported
 
 

@@ -96,6 +96,13 @@ def input_sizes(graph: fx.Graph) -> Iterator[object]:
             yield from value.shape if isinstance(value, torch.Tensor) else (value,)
 
 
+def fixed_size(size: int | torch.SymInt) -> int | None:
+    """A size that is one number, although PyTorch may hold it as a symbolic one."""
+    if isinstance(size, torch.SymInt):
+        return int(size.node.expr) if size.node.expr.is_number else None
+    return size
+
+
 def is_dimension(value: object) -> bool:
     """Whether it is a `torch.export.Dim`, or one of its hints, such as `Dim.AUTO`."""
     return isinstance(value, torch.export.Dim | torch.export.dynamic_shapes._DimHint)

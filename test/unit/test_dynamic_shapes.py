@@ -17,6 +17,7 @@ from torch.nn import functional as F
 from torch.utils._pytree import tree_leaves
 
 import uop
+from uop.frontends.dynamic_shapes import SpecializationWarning
 from uop.frontends.errors import UnsupportedProgramError
 from uop.frontends.imported import Imported
 from uop.frontends.importer import import_exported
@@ -294,3 +295,20 @@ def test_one_compiled_program_serves_all_sizes() -> None:
         program(randn(4, 2))
     with pytest.raises(ValueError, match="input has 1 dimensions, not 2"):
         program(randn(3))
+
+
+def test_specialisation_is_said() -> None:
+    module = Call(lambda x, y: x.view(5, 8) + y["k"])
+    inputs = randn(5, 8), {"k": randn(1, 8)}
+    shapes = [{0: Dim.AUTO, 1: Dim.STATIC}, {"k": {1: Dim.AUTO}}]
+    with pytest.warns(SpecializationWarning) as said:
+        import_exported(module, inputs, dynamic_shapes=shapes)
+    assert [str(each.message).split(",")[0] for each in said] == [
+        "uop: dimension 0 of x was specialised to 5",
+        "uop: dimension 1 of y['k'] was specialised to 8",
+    ]
+
+
+def test_a_size_without_upper_bound_is_refused() -> None:
+    with pytest.raises(UnsupportedProgramError, match=r'd has no upper bound.*torch.export.Dim\("d", max=4096\)'):
+        imported(lambda x: x + 1, [randn(4, 3)], [{0: Dim("d")}])
