@@ -12,6 +12,7 @@ from ...dialects.loop import ReduceOp
 from ...dialects.schedule import BlockGroup, Factor, Staging
 from ...dialects.traversal import ops_inside
 from ...dialects.types import element_of
+from ...dialects.uop import ALU_OPS
 from .kernel_shape import Access, KernelShape
 from .matrix_products import matrix_atom, products_along, why_no_matrix
 from .product_rule import REGISTERS
@@ -39,6 +40,8 @@ multiprocessors of a large GPU (a model's estimate, not measured)."""
 
 OTHER_REGISTERS = 96
 """Registers of a thread beside accumulators: fragments, addresses, sums of rows."""
+
+_PERIODIC = (ALU_OPS["sin"], ALU_OPS["cos"])
 
 GROUP, MANY_COLUMNS = 8, 64
 """Rows of tiles whose blocks follow each other where a row has so many tiles: the two hundred or so blocks that run at
@@ -111,12 +114,18 @@ def _operands(shape: KernelShape, reduced: str) -> list[Access]:
 
 def _sides(shape: KernelShape, row: str, column: str, atom: Atom, largest: int, products: int) -> tuple[_Side, _Side]:
     """The tile of a block, at most so long, and so wide in all of its products together, and its warps: in squares
-    where they can be."""
+    where they can be.
+
+    Half of that where several products are combined with sines or cosines, as a rotary embedding does: the sums of
+    all, which are needed at once, take half of a thread's registers, and those functions many of the others.
+    """
     m, n = shape.extents[row], shape.extents[column]
+    is_periodic = any(isinstance(op, _PERIODIC) for op in shape.kernel.walk())
+    most_sums = largest * largest // (2 if products > 1 and is_periodic else 1)
     rows = max(atom.m, min(largest, power_of_two_above(m)))
     most = max(2 * atom.n, largest // power_of_two_above(products))
     columns = max(atom.n, min(most, power_of_two_above(n)))
-    while rows > atom.m and products * rows * columns > largest * largest:
+    while rows > atom.m and products * rows * columns > most_sums:
         rows //= 2
     across = min(2, max(1, columns // 16))
     down = min(WARPS // across, rows // atom.m)
