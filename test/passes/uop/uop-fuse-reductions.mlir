@@ -263,3 +263,65 @@ uop.kernel @shared_range(%out: memref<16xf32>, %q: memref<16xf32>, %key: memref<
   %11 = uop.reduce add %10 over %k : f32
   uop.store %11, %out[%j] : memref<16xf32>
 }
+
+// -----
+
+// As many keys as a symbol says, at least 2: those behind it have −∞ and 0, and what hides them once more changes nothing.
+// CHECK-LABEL: uop.kernel @symbol
+// CHECK:         uop.reduce online_attention
+// CHECK-NOT:     uop.reduce
+// Of no keys at all, 0 stays 0.
+// CHECK-LABEL: uop.kernel @perhaps_none
+// CHECK-NOT:     online_attention
+uop.kernel @symbol(%out: memref<17x16xf32>, %s: memref<i64>, %x: memref<17x64x8xf32>, %v: memref<64x16xf32>) {
+  %j = uop.range j = 17
+  %l = uop.range l = 16
+  %k = uop.range k = 64
+  %k1 = uop.range k1 = 8
+  %s_ = uop.load %s[] : memref<i64>
+  %least = uop.const 2 : i64
+  %n = uop.max %s_, %least : i64
+  %k64 = uop.cast %k : index -> i64
+  %inside = uop.lt %k64, %n : i64
+  %nothing = uop.const 0xff800000 : f32
+  %zero = uop.const 0.0 : f32
+  %0 = uop.load %x[%j, %k, %k1] : memref<17x64x8xf32>
+  %1 = uop.reduce add %0 over %k1 : f32
+  %2 = uop.where %inside, %1, %nothing : f32
+  %3 = uop.reduce max %2 over %k : f32
+  %4 = uop.sub %2, %3 : f32
+  %5 = uop.exp %4 : f32
+  %6 = uop.reduce add %5 over %k : f32
+  %7 = uop.div %5, %6 : f32
+  %8 = uop.where %inside, %7, %zero : f32
+  %9 = uop.load %v[%k, %l] : memref<64x16xf32>
+  %10 = uop.where %inside, %9, %zero : f32
+  %11 = uop.mul %8, %10 : f32
+  %12 = uop.reduce add %11 over %k : f32
+  uop.store %12, %out[%j, %l] : memref<17x16xf32>
+}
+uop.kernel @perhaps_none(%out: memref<17x16xf32>, %s: memref<i64>, %x: memref<17x64x8xf32>, %v: memref<64x16xf32>) {
+  %j = uop.range j = 17
+  %l = uop.range l = 16
+  %k = uop.range k = 64
+  %k1 = uop.range k1 = 8
+  %n = uop.load %s[] : memref<i64>
+  %k64 = uop.cast %k : index -> i64
+  %inside = uop.lt %k64, %n : i64
+  %nothing = uop.const 0xff800000 : f32
+  %zero = uop.const 0.0 : f32
+  %0 = uop.load %x[%j, %k, %k1] : memref<17x64x8xf32>
+  %1 = uop.reduce add %0 over %k1 : f32
+  %2 = uop.where %inside, %1, %nothing : f32
+  %3 = uop.reduce max %2 over %k : f32
+  %4 = uop.sub %2, %3 : f32
+  %5 = uop.exp %4 : f32
+  %6 = uop.reduce add %5 over %k : f32
+  %7 = uop.div %5, %6 : f32
+  %8 = uop.where %inside, %7, %zero : f32
+  %9 = uop.load %v[%k, %l] : memref<64x16xf32>
+  %10 = uop.where %inside, %9, %zero : f32
+  %11 = uop.mul %8, %10 : f32
+  %12 = uop.reduce add %11 over %k : f32
+  uop.store %12, %out[%j, %l] : memref<17x16xf32>
+}
