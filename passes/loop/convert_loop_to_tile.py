@@ -367,7 +367,9 @@ class _Conversion:
             return []
         body = outer.nested(Block(arg_types=(index,)))
         body.location = op.location
-        return [_Loop(AxisAttr(op.axis.axis.data, 1, AxisKind.LOOP), body, limits)]
+        guard = _Loop(AxisAttr(op.axis.axis.data, 1, AxisKind.LOOP), body, limits)
+        guard.index.name_hint = op.axis.axis.data
+        return [guard]
 
     def open_loops(self, outer: TileBuilder, loop: ForOp | ReduceOp, kinds: Sequence[AxisKind]) -> dict[int, _Loop]:
         """Begin the loops of the factors of these kinds: place of the factor → loop, outermost first."""
@@ -510,7 +512,9 @@ class _Conversion:
         builder, loops = outer, list[_Loop]()
         if not any(level[0].axis.axis.data == axis for level in levels[:-1] for axis, _, _ in matrix):
             for level, body in zip(levels, bodies, strict=True):
-                loops += self.open_axis(builder, level) or self.open_guard(builder, level[0])
+                opened = self.open_axis(builder, level) or self.open_guard(builder, level[0])
+                self.limits.report_dropped(level[0], [loop.limits for loop in opened])
+                loops += opened
                 builder = loops[-1].builder if loops else outer
                 self.convert(builder, body)
             return loops

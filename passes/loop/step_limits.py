@@ -108,6 +108,11 @@ class StepLimits:
             return UNLIMITED
         return self._of_steps(builder, loop, prod(f.extent for f in self.schedule.factors(loop.axis.axis.data)), ())
 
+    def report_dropped(self, loop: ReduceOp, limits: Sequence[Limits]) -> None:
+        """Remark that no serial loop of a reduction's axis is there to have its limits."""
+        if loop.limits.values and not any(each.values for each in limits):
+            emit_remark(loop, f"the limits of axis {loop.axis.axis.data} are dropped: each block takes it in one step")
+
     def needed(self, builder: TileBuilder) -> SSAValue | None:
         """Whether a block computes anything that is inside the limits of the axes that are spread over blocks; None
         where that is certain, or not known."""

@@ -68,6 +68,9 @@ gpu_kernel.kernel @everything(%out: memref<256xf32>, %x: memref<1024xf32>, %h: m
   // CHECK-NEXT: for (int i_1 = 0; i_1 < 8; ++i_1) {
   gpu_kernel.for %i = %c0 to 8 step 1 unroll 4 {
   }
+  // CHECK:      for (int i_2 = 0; i_2 < t; ++i_2) {
+  gpu_kernel.for %i = %c0 to %t step 1 {
+  }
   // CHECK:      if (ok) {
   // CHECK-NEXT:   __syncwarp();
   // CHECK-NEXT: } else {

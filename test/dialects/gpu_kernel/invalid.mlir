@@ -148,3 +148,13 @@ gpu_kernel.kernel @unknown() outputs 0 grid [1, 1, 1] block 32 arch "sm_90" inde
   // expected-error@+1 {{memref<?xf16, "shared"> is no array of elements of uop}}
   %s = gpu_kernel.alloc : memref<?xf16, "shared">
 }
+
+// -----
+
+gpu_kernel.kernel @no_end() outputs 0 grid [1, 1, 1] block 32 arch "sm_90" index_bits 32 {
+  %t = gpu_kernel.thread_id
+  // expected-error@+1 {{a loop ends at a number or at an index}}
+  "gpu_kernel.for"(%t) <{step = 1 : i64}> ({
+  ^step(%i: index):
+  }) : (index) -> ()
+}

@@ -46,6 +46,9 @@ gpu_kernel.kernel @f(%out: memref<256xf32>, %x: memref<1024xf32>, %h: memref<102
   // CHECK: gpu_kernel.for %i_1 = %c0 to 8 step 1 unroll 4 {
   gpu_kernel.for %i = %c0 to 8 step 1 unroll 4 {
   }
+  // CHECK: gpu_kernel.for %i_2 = %c0 to %t step 1 {
+  gpu_kernel.for %i = %c0 to %t step 1 {
+  }
   // CHECK: gpu_kernel.if %ok {
   gpu_kernel.if %ok {
     // CHECK-NEXT: gpu_kernel.warp_barrier

@@ -21,6 +21,9 @@ uop.kernel @seed(%out: memref<16x16xf32>, %x: memref<16x64xf32>, %w: memref<64x1
   // CHECK-NEXT: %[[A:.*]] = tile.read %x_s[%ri, %c0] : memref<16x32xf32, strided<[36, 1]>, "shared">(vector<2x1xindex>, index) -> vector<2x1xf32>
   %0 = tile.read %x_s[%ri, %c0] : memref<16x32xf32, strided<[36, 1]>, "shared">(vector<2x1xindex>, index) -> vector<2x1xf32>
   %ok = uop.lt %ti, %c0 : index
+  // CHECK: tile.leave_unless %{{.*}}
+  // GENERIC: "tile.leave_unless"(%{{.*}}) : (i1) -> ()
+  tile.leave_unless %ok
   %mask = uop.expand %ok : i1 -> vector<2x2xi1>
   // CHECK: %[[B:.*]] = tile.read %x[%ri, %rj] mask %{{.*}} vector 2 : memref<16x64xf32>(vector<2x1xindex>, vector<1x2xindex>) -> vector<2x2xf32>
   %1 = tile.read %x[%ri, %rj] mask %mask vector 2 : memref<16x64xf32>(vector<2x1xindex>, vector<1x2xindex>) -> vector<2x2xf32>

@@ -1,6 +1,8 @@
 // RUN: uop-opt %s --pass-pipeline 'builtin.module(convert-loop-to-tile)' --split-input-file | filecheck %s
 // RUN: uop-opt %s --pass-pipeline 'builtin.module(convert-loop-to-tile)' --split-input-file | uop-opt - --split-input-file | filecheck %s
 
+// RUN: uop-opt %s --pass-pipeline 'builtin.module(convert-loop-to-tile)' --split-input-file --remarks 2>&1 | filecheck %s --check-prefix=REMARK
+
 // A limit is rounded outwards to the steps of the outermost loop, of 16 positions each; of the positions of the threads
 // it takes the least or the greatest: those of i go from 8 · bi on as far as 8 · bi + 7.
 uop.kernel @window(%out: memref<64xf32>, %x: memref<64x64xf32>) schedule #tile.schedule<i = 8 block * 8 thread, k = 4 loop * 16 loop> {
@@ -69,7 +71,7 @@ uop.kernel @two(%out: memref<64xf32>, %out1: memref<8xf32>, %x: memref<64xf32>, 
 
 // -----
 
-// No loop is left of k, whose positions are threads: nothing to limit.
+// No loop is left of k, whose positions are threads: it is carried out where any is inside, which is not in block 0.
 uop.kernel @across(%out: memref<8xf32>, %x: memref<8x64xf32>) schedule #tile.schedule<i = 8 block, k = 64 thread> {
   loop.for %i (i = 8 parallel) {
     %0 = loop.reduce %k (k = 64) to %i add : f32 {
@@ -80,5 +82,24 @@ uop.kernel @across(%out: memref<8xf32>, %x: memref<8x64xf32>) schedule #tile.sch
   }
 }
 // CHECK-LABEL: uop.kernel @across
+// CHECK:       loop.for %k (k = 1 loop) to %{{.*}} carry
+// CHECK:       tile.reduce_across
+
+// -----
+
+// Where it is alike for all blocks, some position is inside: nothing to limit.
+uop.kernel @alike(%out: memref<8xf32>, %x: memref<8x64xf32>, %n: memref<i64>) schedule #tile.schedule<i = 8 block, k = 64 thread> {
+  %length = uop.load %n[] : memref<i64>
+  %hi = uop.cast %length : i64 -> index
+  loop.for %i (i = 8 parallel) {
+    %0 = loop.reduce %k (k = 64) to %hi add : f32 {
+      %1 = uop.load %x[%i, %k] : memref<8x64xf32>
+      loop.yield %1 : f32
+    }
+    uop.store %0, %out[%i] : memref<8xf32>
+  }
+}
+// CHECK-LABEL: uop.kernel @alike
 // CHECK-NOT:   loop.for
 // CHECK:       tile.reduce_across
+// REMARK:      remark: the limits of axis k are dropped: each block takes it in one step
