@@ -80,7 +80,9 @@ class Copies:
                 continue
             operands = [self._find(x, inner) for x in op.operands]
             copy = self._build(op, [x for x in operands if x is not None])
-            self._copied.update(((old, kept), new) for old, new in zip(op.results, copy.results, strict=True))
+            for old, new in zip(op.results, copy.results, strict=True):
+                self._copied[old, kept] = new
+                new.name_hint = new.name_hint or old.name_hint
         found = self._find(value, NO_RANGES)
         assert found is not None
         return found
@@ -105,6 +107,5 @@ class Copies:
                     op.extent,
                     Limits(*(None if limit is None else next(limits) for limit in op.limits)),
                 )
-                copy.result.name_hint = op.result.name_hint
                 return self._builder.insert(copy)
             return self._builder.pure_like(op, operands)

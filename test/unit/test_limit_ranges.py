@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -115,3 +117,12 @@ def test_limits_are_found() -> None:
 
     count()
     assert found > 4
+
+
+def test_page() -> None:
+    """The second text of docs/limits.md is what the pass makes of the first."""
+    page = (Path(__file__).parents[2] / "docs" / "limits.md").read_text()
+    before, after = re.findall(r"```mlir\n(.*?)```", page, re.DOTALL)
+    module = parse(before)
+    UOpLimitRangesPass().apply(context(), module)
+    assert str(module) == str(parse(after))
