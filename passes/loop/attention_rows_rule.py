@@ -8,6 +8,7 @@ from math import prod
 
 from ...dialects.axes import WARP, AxisKind
 from ...dialects.schedule import Factor, Staging
+from ..tile.bank_conflicts import warp_wavefronts
 from .attention_shape import AttentionShape
 from .kernel_shape import Access, KernelShape
 from .product_rule import REGISTERS
@@ -16,18 +17,22 @@ from .schedule_parts import Axes, Choice, ceil_div, factors_of, power_of_two_abo
 VECTOR_BYTES, WORD_BYTES = 16, 4
 """What a lane reads of a key at once: the most, and the least where elements are narrower."""
 
-MOST_ELEMENTS = 12
-"""Elements of a key that a lane holds, if a warp has lanes enough. With fewer, a score is added up by more lanes, each
-of which then computes its exponential; with more, there is room for fewer rows."""
+ROWS, FEW_ROWS = 4, 8
+"""Rows that a warp takes together, and how many it takes where there are no more: keys and values, which are much more
+than queries then, are read once."""
 
-FEW_ROWS = 8
-"""Rows that one warp takes together where there are no more: keys and values, which are much more, are read once."""
+MOST_ELEMENTS = 16
+"""Elements of a key that a lane holds. With fewer, a score is added up by more lanes, each of which then computes its
+exponential."""
 
-HELD, MOST_HELD = 64, 128
-"""Elements of queries and of sums that a lane holds for all of its rows: by itself, and of few rows."""
+LONG = 256
+"""Elements of keys from which on a lane holds half as many: what it reads has more addresses."""
+
+MOST_HELD = 128
+"""Elements of queries and of sums that a lane holds for all of its rows."""
 
 SCORES = 32
-"""Scores that a lane holds at once."""
+"""Scores that a lane holds at once; half as many where queries and sums take more than half of what they may."""
 
 MOST_KEYS = 8
 """Keys that a lane reads at once. Sums are rescaled once for all of them."""
@@ -45,7 +50,7 @@ THREAD_REGISTERS = 256
 SLAB_KEYS = 32
 """Keys of a slab."""
 
-SLAB_BYTES = 40 * 1024
+SLAB_BYTES = 48 * 1024
 """Shared memory for the slabs."""
 
 
@@ -84,12 +89,16 @@ def attention_rows_schedule(shape: KernelShape, attention: AttentionShape) -> Ch
     """
     extents = {axis: max(1, extent) for axis, extent in shape.extents.items()}
     depth, channels, keys = (extents[axis] for axis in (attention.depth, attention.channels, attention.keys))
-    lanes = _lanes(shape, attention, depth, channels)
+    rows = prod(extents[axis] for axis in attention.rows)
+    rows = power_of_two_above(rows) if rows <= FEW_ROWS else ROWS
+    most = MOST_ELEMENTS if max(depth, channels) < LONG else MOST_ELEMENTS // 2
+    lanes = _lanes(shape, attention, min(most, MOST_HELD // (2 * rows)))
     held = lanes.elements(depth) + lanes.elements(channels)
-    each = _rows_of_a_warp(extents, attention.rows, held)
+    each = _rows_of_a_warp(extents, attention.rows, min(rows, max(1, MOST_HELD // held)))
     rows = prod(each.values())
+    scores = SCORES if 2 * rows * held <= MOST_HELD else SCORES // 2
     some = min(MOST_KEYS, power_of_two_above(ceil_div(keys, lanes.apart)))
-    while some > 1 and (some * rows > SCORES or some * held > MOST_HELD):
+    while some > 1 and (some * rows > scores or some * held > MOST_HELD):
         some //= 2
 
     axes: Axes = {
@@ -105,9 +114,12 @@ def attention_rows_schedule(shape: KernelShape, attention: AttentionShape) -> Ch
         count = each[row]
         blocks = ceil_div(extents[row], warps * count)
         axes[row] = factors_of((blocks, AxisKind.BLOCK), (warps, AxisKind.WARP), (count, AxisKind.REGISTER))
+        slabs = _slabs(shape, attention, lanes)
         inner = ceil_div(SLAB_KEYS, some * lanes.apart)
+        while inner > 1 and 2 * sum(slab.size(inner * some * lanes.apart) for slab in slabs) > SLAB_BYTES:
+            inner //= 2
         steps = ceil_div(keys, inner * some * lanes.apart)
-        stage = _stage(attention, inner * some * lanes.apart * (depth + channels), steps)
+        stage = _stage(slabs, inner * some * lanes.apart, steps)
         axes[attention.keys] = factors_of(
             (steps, AxisKind.LOOP), (inner, AxisKind.LOOP), (some, AxisKind.REGISTER), (lanes.apart, AxisKind.LANE)
         )
@@ -129,15 +141,16 @@ def attention_rows_schedule(shape: KernelShape, attention: AttentionShape) -> Ch
     return Choice(schedule_of(shape, axes, stage, outer=outer, min_blocks=resident), reason)
 
 
-def _lanes(shape: KernelShape, attention: AttentionShape, depth: int, channels: int) -> _Lanes:
-    """As few lanes as hold a key in few enough registers, with runs as long as make up keys and values exactly; else
+def _lanes(shape: KernelShape, attention: AttentionShape, most: int) -> _Lanes:
+    """As few lanes as hold `most` elements of a key each, with runs as long as make up keys and values exactly; else
     single elements, of which some lanes have none."""
+    depth, channels = (max(1, shape.extents[axis]) for axis in (attention.depth, attention.channels))
     loads = ((attention.depth, (*attention.query, *attention.key)), (attention.channels, attention.value))
     sizes = [access.element_bytes for axis, accesses in loads for access in accesses if access.contiguous_axis == axis]
     size = max(sizes, default=VECTOR_BYTES)
     longest = max(depth, channels)
     fewest = 1
-    while fewest < WARP and ceil_div(longest, fewest) > MOST_ELEMENTS:
+    while fewest < WARP and ceil_div(longest, fewest) > most:
         fewest *= 2
     lanes = fewest
     while lanes <= WARP:
@@ -150,12 +163,9 @@ def _lanes(shape: KernelShape, attention: AttentionShape, depth: int, channels: 
     return _Lanes(fewest, 1)
 
 
-def _rows_of_a_warp(extents: Mapping[str, int], rows: Sequence[str], held: int) -> dict[str, int]:
-    """Rows that a warp takes together along each axis, the innermost first; held: elements that a lane holds of one."""
-    most = FEW_ROWS
-    budget = MOST_HELD if prod(extents[axis] for axis in rows) <= FEW_ROWS else HELD
-    while most > 1 and most * held > budget:
-        most //= 2
+def _rows_of_a_warp(extents: Mapping[str, int], rows: Sequence[str], most: int) -> dict[str, int]:
+    """Rows that a warp takes together along each axis, the innermost first: a power of two, at most so many."""
+    most = 1 << (most.bit_length() - 1)
     each: dict[str, int] = {}
     for axis in reversed(rows):
         each[axis] = min(most, power_of_two_above(extents[axis]))
@@ -163,11 +173,40 @@ def _rows_of_a_warp(extents: Mapping[str, int], rows: Sequence[str], held: int) 
     return each
 
 
-def _stage(attention: AttentionShape, elements: int, steps: int) -> tuple[Staging, ...]:
-    """Slabs of so many elements of keys and values, copied ahead where there is room for that; none without room."""
-    staged: dict[str, Access] = {
-        access.buffer: access for access in (*attention.key, *attention.value) if access.is_linear
-    }
-    size = elements * max((access.element_bytes for access in staged.values()), default=1)
-    buffers = min(2, steps, SLAB_BYTES // size)
-    return tuple(Staging(buffer, buffers, buffers > 1) for buffer in staged) if buffers else ()
+@dataclass(frozen=True)
+class _Slab:
+    """A part of what keys or values are made of, for a number of keys: `row` elements of each, and `pad` behind it."""
+
+    access: Access
+    row: int
+    pad: int
+
+    def size(self, keys: int) -> int:
+        """In bytes."""
+        return keys * (self.row + self.pad) * self.access.element_bytes
+
+
+def _slabs(shape: KernelShape, attention: AttentionShape, lanes: _Lanes) -> list[_Slab]:
+    return [
+        _Slab(access, row := shape.extents[axis], _padding(lanes, row, access.element_bytes))
+        for axis, accesses in ((attention.depth, attention.key), (attention.channels, attention.value))
+        for access in accesses
+        if access.is_linear and access.contiguous_axis == axis
+    ]
+
+
+def _stage(slabs: Sequence[_Slab], keys: int, steps: int) -> tuple[Staging, ...]:
+    """So many keys, copied ahead where there is room for that; nothing without room."""
+    buffers = min(2, steps, SLAB_BYTES // max(1, sum(slab.size(keys) for slab in slabs)))
+    staged = {slab.access.buffer: slab.pad for slab in slabs if buffers}
+    return tuple(Staging(buffer, buffers, buffers > 1, pad) for buffer, pad in staged.items())
+
+
+def _padding(lanes: _Lanes, extent: int, size: int) -> int:
+    """Elements added to each key of a slab, so that the lanes of a warp read runs of keys from different banks."""
+    run = lanes.width * size
+    unit = max(1, VECTOR_BYTES // size)  # keys stay aligned
+    return min(
+        range(0, 128 // size, unit),
+        key=lambda pad: warp_wavefronts((lanes.apart, lanes.lanes), ((extent + pad) * size, run), run),
+    )

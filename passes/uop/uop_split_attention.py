@@ -8,6 +8,7 @@ from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import MemRefType, ModuleOp, TensorType, f32
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
@@ -63,19 +64,22 @@ class UOpSplitAttentionPass(ModulePass):
     part: int = 128
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        launches: dict[str, list[LaunchOp]] = {}
-        for launch in op.walk():
-            if isinstance(launch, LaunchOp):
-                launches.setdefault(launch.kernel.root_reference.data, []).append(launch)
-        for kernel in [each for each in op.ops if isinstance(each, KernelOp)]:
+        kernels = [each for each in op.ops if isinstance(each, KernelOp)]
+        for kernel in kernels:
             reduction = _attention(kernel)
             if reduction is None:
                 continue
             _split_heads(kernel)
-            users = launches.get(kernel.sym_name.data, [])
             parts = _Parts.of(kernel, reduction, self.blocks, self.part)
+            users = [] if parts is None else _launches(op, kernel)
             if parts is not None and not any("reuse" in launch.properties for launch in users):
                 parts.run(op, users)
+
+
+def _launches(module: ModuleOp, kernel: KernelOp) -> list[LaunchOp]:
+    blocks = [block for function in module.ops if isinstance(function, FuncOp) for block in function.body.blocks]
+    launches = [op for block in blocks for op in block.ops if isinstance(op, LaunchOp)]
+    return [launch for launch in launches if launch.kernel.root_reference.data == kernel.sym_name.data]
 
 
 def _attention(kernel: KernelOp) -> ReduceOp | None:
