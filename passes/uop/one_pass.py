@@ -38,8 +38,8 @@ class OnePassTrials:
         self.scores = frozenset(softmax.scores for softmax in _softmaxes(ops))
         """Sums of which a maximum is taken: where attention may begin."""
         self._tried: dict[frozenset[Operation], bool] = {}
-
         self._known: dict[Hashable, bool] = {}
+
     def reductions(self, cone: Cone) -> frozenset[Operation]:
         """The reductions of the kernel if it becomes one pass over an axis, else none."""
         reductions = frozenset(op for op in cone.ops if isinstance(op, Combination))
@@ -59,13 +59,6 @@ class OnePassTrials:
             known = self._tried[reductions] = _may_become(reductions) and self._becomes(cone)
         return known
 
-
-def softmaxes_between_products(ops: Iterable[Operation]) -> frozenset[Operation]:
-    """The reductions of softmaxes of sums, whose exponentials several sums are computed from: what may become one pass.
-
-    ops: those of a function, operands first.
-    """
-    found: set[Operation] = set()
     def _becomes(self, cone: Cone) -> bool:
         """`_becomes`, once for kernels that are equal: layers of a model."""
         form = _form(cone)
@@ -73,6 +66,13 @@ def softmaxes_between_products(ops: Iterable[Operation]) -> frozenset[Operation]
             self._known[form] = _becomes(cone)
         return self._known[form]
 
+
+def softmaxes_between_products(ops: Iterable[Operation]) -> frozenset[Operation]:
+    """The reductions of softmaxes of sums, whose exponentials several sums are computed from: what may become one pass.
+
+    ops: those of a function, operands first.
+    """
+    found: set[Operation] = set()
     for softmax in _softmaxes(ops):
         if len(softmax.sums) > 1:
             found |= {softmax.scores, softmax.maximum, *softmax.sums}
@@ -136,6 +136,7 @@ def _becomes(cone: Cone) -> bool:
     """Whether the rules leave one walk over the keys, in which one sum gives each score."""
     kernel = _kernel(cone)
     rangeify(kernel)
+    simplify(kernel)
     fuse_reductions(kernel)
     reductions = [op for op in kernel.body.block.ops if isinstance(op, ReduceOp)]
     if sorted(op.monoid.data for op in reductions) != ["add", "online_attention"]:
@@ -146,25 +147,6 @@ def _becomes(cone: Cone) -> bool:
     )
 
 
-def _is_needed(op: Operation, value: SSAValue) -> bool:
-    """Whether a value is computed from the op."""
-    pending, seen = [value.owner], set[Operation | Block]()
-    while pending:
-        owner = pending.pop()
-        if owner is op:
-            return True
-        if isinstance(owner, Operation) and owner not in seen:
-    simplify(kernel)
-            seen.add(owner)
-            pending += [operand.owner for operand in owner.operands]
-    return False
-
-
-def _kernel(cone: Cone) -> KernelOp:
-    """The kernel in tensor form, which reads its leaves as they are."""
-    block = Block(arg_types=[leaf.type for leaf in cone.leaves])
-    values: dict[SSAValue, SSAValue] = dict(zip(cone.leaves, block.args, strict=True))
-    builder = Builder(block)
 def _form(cone: Cone) -> Hashable:
     """What is equal for kernels of equal ops on leaves of equal types."""
     numbers: dict[SSAValue, int] = {value: number for number, value in enumerate(cone.leaves)}
@@ -179,6 +161,24 @@ def _form(cone: Cone) -> Hashable:
     return leaves, tuple(ops), tuple(numbers[root] for root in cone.roots)
 
 
+def _is_needed(op: Operation, value: SSAValue) -> bool:
+    """Whether a value is computed from the op."""
+    pending, seen = [value.owner], set[Operation | Block]()
+    while pending:
+        owner = pending.pop()
+        if owner is op:
+            return True
+        if isinstance(owner, Operation) and owner not in seen:
+            seen.add(owner)
+            pending += [operand.owner for operand in owner.operands]
+    return False
+
+
+def _kernel(cone: Cone) -> KernelOp:
+    """The kernel in tensor form, which reads its leaves as they are."""
+    block = Block(arg_types=[leaf.type for leaf in cone.leaves])
+    values: dict[SSAValue, SSAValue] = dict(zip(cone.leaves, block.args, strict=True))
+    builder = Builder(block)
     for op in cone.ops:
         copy = builder.pure_like(op, [values[operand] for operand in op.operands])
         values.update(zip(op.results, copy.results, strict=True))
