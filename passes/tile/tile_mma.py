@@ -155,12 +155,15 @@ def _sum_rows(builder: TileBuilder, accumulators: _Accumulators, loop: ForOp, nu
         return builder.alu("add", state, builder.fit(part, shape_of(state.type)))
 
 
-def _combine_lanes(accumulators: _Accumulators, loop: ForOp, number: int, sum: SSAValue) -> None:
+def _combine_lanes(accumulators: _Accumulators, loop: ForOp, number: int, total: SSAValue) -> None:
     """Combine, behind the loops that carry the sum of this number on, what the lanes along columns have of it."""
-    outer, place = loop, number
-    while outer.inits and isinstance(around := outer.parent_op(), ForOp) and outer.inits[place] in around.carried:
-        outer, place = around, list(around.carried).index(outer.inits[place])
-    total = sum if outer is loop else outer.results[place]
+    outer = loop
+    while outer.inits and isinstance(around := outer.parent_op(), ForOp):
+        continued = [place for place, state in enumerate(around.carried) if state is outer.inits[number]]
+        if not continued:
+            break
+        outer, (number,) = around, continued
+        total = outer.results[number]
     assert outer.next_op is not None
     builder = builder_before(outer.next_op)
     with builder.at(outer.location):

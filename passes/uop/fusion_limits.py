@@ -180,7 +180,8 @@ def statistics_of(cone: Cone, pairs: AxisPairs | None = None) -> set[Operation]:
     """The statistics of rows that a legal kernel computes beside contractions: other kernels may compute them, too."""
     plan = Accesses(cone.ops, cone.roots, cone.leaves, None, pairs, cone.parts)
     reductions = _reductions(cone, plan)
-    return {each.op for each in reductions} - {each.op for each in _without_statistics(cone, plan, reductions)}
+    others = {each.op for each in _without_statistics(cone, plan, reductions)}
+    return {each.op for each in reductions if each.op not in others}
 
 
 def _without_statistics(cone: Cone, plan: Accesses, reductions: Sequence[_Reduction]) -> Sequence[_Reduction]:

@@ -66,13 +66,13 @@ class _Factor:
 
     def varies_along(self, shape: Sequence[int]) -> set[int] | None:
         """The dimensions of the operand along which the value varies; None where that is not seen."""
-        here = [{d} for d in range(len(shape))]
+        here: list[set[int]] = [{d} for d in range(len(shape))]
         for move in reversed(self.moves):
             source, target = shape_of(move.operands[0].type), shape_of(move.results[0].type)
             if isinstance(move, ExpandOp):
                 if len(source) != len(target):
                     return set()  # a scalar
-                here = [set() if n == 1 != m else dims for n, m, dims in zip(source, target, here, strict=True)]
+                here = [set[int]() if n == 1 != m else dims for n, m, dims in zip(source, target, here, strict=True)]
             elif isinstance(move, PermuteOp):
                 order = move.integers("order")
                 here = [here[order.index(d)] for d in range(len(order))]
@@ -81,8 +81,8 @@ class _Factor:
                 if [n for n in source if n != 1] != [n for n in target if n != 1]:
                     return None
                 held = iter(kept)
-                here = [set() if n == 1 else next(held) for n in source]
-        return set().union(*(dims for n, dims in zip(shape_of(self.value.type), here, strict=True) if n != 1))
+                here = [set[int]() if n == 1 else next(held) for n in source]
+        return set[int]().union(*(dims for n, dims in zip(shape_of(self.value.type), here, strict=True) if n != 1))
 
 
 @dataclass(frozen=True)
