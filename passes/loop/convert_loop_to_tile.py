@@ -512,9 +512,9 @@ class _Conversion:
         builder, loops = outer, list[_Loop]()
         if not any(level[0].axis.axis.data == axis for level in levels[:-1] for axis, _, _ in matrix):
             for level, body in zip(levels, bodies, strict=True):
-                opened = self.open_axis(builder, level) or self.open_guard(builder, level[0])
-                self.limits.report_dropped(level[0], [loop.limits for loop in opened])
-                loops += opened
+                begun = self.open_axis(builder, level) or self.open_guard(builder, level[0])
+                self.limits.report_dropped(level[0], [each.limits for each in begun])
+                loops += begun
                 builder = loops[-1].builder if loops else outer
                 self.convert(builder, body)
             return loops
