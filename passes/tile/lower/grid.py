@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
+
+from xdsl.ir import Block, SSAValue
 
 from ....dialects.axes import AxisKind
 from ....dialects.gpu_kernel import Architecture, BlockIdOp, ThreadIdOp
+from ....dialects.loop import ForOp
 from ....dialects.schedule import BlockGroup
 from ....dialects.tile import AxisOp
 from ....dialects.types import index
@@ -37,7 +40,8 @@ class Grid:
     Threads are numbered over all warp, thread and lane factors in the schedule's order, the last the fastest, the lanes
     of matrix instructions behind them; blocks over block factors, of a group over the last ones of its axis last. Up to
     three block factors become the dimensions of the grid, the last x, and with it the blocks of a group; more become
-    one number.
+    one number. Blocks start in the order of their numbers: those with more steps inside limits come first, so that the
+    last ones, which run beside idle multiprocessors, are short.
     """
 
     def __init__(self, kernel: KernelOp, arch: Architecture, scope: Scope, indices: Indices):
@@ -81,6 +85,13 @@ class Grid:
         self.digits = _digits(scope, indices, threads, self.thread)
         blocks = [(axis, f.extent, f.kind) for axis, _, f in schedule.of_kinds((AxisKind.BLOCK,)) if f.extent > 1]
         self.blocks, self._block_digits = _grid(kernel, arch, scope, indices, blocks, schedule.group)
+        longer = _longer_along(kernel)
+        self._block_digits = [
+            replace(digit, position=LinearForm({}, digit.extent - 1) - digit.position)
+            if digit.axis in longer
+            else digit
+            for digit in self._block_digits
+        ]
         self._unbound = [*self.digits, *self._block_digits]
         self._bound: dict[AxisOp, Digit] = {}
 
@@ -100,6 +111,34 @@ class Grid:
                     "tile form and its schedule belong together: convert the kernel's loop form again",
                 )
         return self._bound[op]
+
+
+def _longer_along(kernel: KernelOp) -> set[str]:
+    """The axes whose one block factor the ends of loops with limits depend on, and not their begins: causal masks."""
+    longer, others = set[str](), set[str]()
+    for op in kernel.body.walk():
+        if type(op) is ForOp and op.limits.values:  # isinstance asks abstract classes
+            longer |= _block_axes(op.upper)
+            others |= _block_axes(op.lower)
+    factors = [] if kernel.schedule is None else kernel.schedule.data.of_kinds((AxisKind.BLOCK,))
+    axes = [axis for axis, _, factor in factors if factor.extent > 1]
+    return {axis for axis in longer - others if axes.count(axis) == 1}
+
+
+def _block_axes(value: SSAValue | None) -> set[str]:
+    """The axes that blocks go along and that an index depends on."""
+    axes: set[str] = set()
+    stack, seen = [] if value is None else [value], set[SSAValue]()
+    while stack:
+        owner = stack.pop().owner
+        if isinstance(owner, Block):
+            continue
+        if isinstance(owner, AxisOp) and owner.axis.axis_kind is AxisKind.BLOCK:
+            axes.add(owner.axis.axis.data)
+        new = [operand for operand in owner.operands if operand not in seen]
+        seen.update(new)
+        stack += new
+    return axes
 
 
 def _digits(
