@@ -42,7 +42,7 @@ def _case(name: str, dtype: torch.dtype) -> tuple[torch.nn.Module, tuple[torch.T
     # Halves of heads are two products; attention is two.
     [
         ("llama example", torch.float32, 5, 0),
-        ("llama_block", torch.float16, 7, 10),
+        ("llama_block", torch.float16, 7, 12),
         ("block512", torch.float16, 8, 6),
         pytest.param("llama_block", torch.float32, 7, 0, marks=pytest.mark.slow),
         pytest.param("block512", torch.float32, 8, 0, marks=pytest.mark.slow),
