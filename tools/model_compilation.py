@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -133,7 +133,7 @@ def compile_step(
 
 
 @contextmanager
-def _timed(seconds: dict[str, float], name: str) -> Iterator[None]:
+def _timed(seconds: dict[str, float], name: str) -> Generator[None]:
     start = time.process_time()
     yield
     seconds[name] = time.process_time() - start
@@ -141,7 +141,7 @@ def _timed(seconds: dict[str, float], name: str) -> Iterator[None]:
 
 def _layer_launches(imported: Imported, launches: list[LaunchOp]) -> Mapping[int, int]:
     """Layer → launches for it: those that take a tensor of it, and those that come between them."""
-    places = {argument: place for place, argument in enumerate(imported.function.body.block.args)}
+    places: dict[SSAValue, int] = {value: place for place, value in enumerate(imported.function.body.block.args)}
     layers: list[int | None] = []
     for launch in launches:
         sources = [imported.arguments[places[b]].source for b in map(buffer_of, launch.operands) if b in places]

@@ -22,7 +22,7 @@ def replace_meta_tensors(module: nn.Module, make: Make) -> None:
     """
     made: dict[int, torch.Tensor] = {}
     old: list[torch.Tensor] = []  # held, so that no other tensor gets its id
-    for prefix, owner in module.named_modules():
+    for prefix, owner in _all_modules(module):
         for name, tensor in _own_tensors(owner):
             if not tensor.is_meta:
                 continue
@@ -32,6 +32,11 @@ def replace_meta_tensors(module: nn.Module, make: Make) -> None:
                 made[id(tensor)] = nn.Parameter(value, requires_grad=False) if is_parameter else value
                 old.append(tensor)
             setattr(owner, name, made[id(tensor)])
+
+
+def _all_modules(module: Any) -> list[tuple[str, nn.Module]]:
+    """A module and all in it, by their qualified names."""
+    return list(module.named_modules())
 
 
 def _own_tensors(module: nn.Module) -> list[tuple[str, torch.Tensor]]:
@@ -45,8 +50,7 @@ def fill_constant_buffers(model: Any, source: str) -> None:
 
     model: of `transformers`, on the meta device. Raises `CaptureError` for one that the configuration does not give.
     """
-    modules: list[tuple[str, nn.Module]] = list(model.named_modules())
-    for prefix, module in modules:
+    for prefix, module in _all_modules(model):
         buffers = _constant_buffers(module)
         for name, buffer in buffers.items():
             setattr(module, name, torch.full_like(buffer, _unset(buffer), device="cpu"))

@@ -52,7 +52,8 @@ def uop(capsys: pytest.CaptureFixture[str]) -> Any:
             status = main(arguments)
         except SystemExit as error:
             status = int(error.code or 0)
-        return Told(status, *capsys.readouterr())
+        out, err = capsys.readouterr()
+        return Told(status, out, err)
 
     return run
 

@@ -110,14 +110,15 @@ def test_exported_programs_give_the_same(name: str, tmp_path: Path) -> None:
 def test_a_prefill_of_any_length_is_one_program(tmp_path: Path) -> None:
     model = load_language_model(write_configuration(tmp_path, "qwen2"), max_length=MAX_LENGTH)
     program = model.prefill_program()
-    (size,) = program.exported().range_constraints.values()
+    exported: Any = program.exported()
+    (size,) = exported.range_constraints.values()
     assert (size.lower, size.upper) == (1, MAX_LENGTH)
     module = make_weights(model)
     for length in (1, 5, MAX_LENGTH):
         ids = torch.randint(0, 99, (1, length))
         expected = reference_logits(module, ids)[-1]
         state = {**dict(module.named_parameters()), **dict(module.named_buffers())}
-        logits = exported_logits(program.exported(), state, ids)
+        logits = exported_logits(exported, state, ids)
         torch.testing.assert_close(logits[0], expected, rtol=2e-4, atol=2e-4)
 
 
