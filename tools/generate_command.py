@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import torch
@@ -143,7 +143,7 @@ def _print_tokens(
 
 
 @contextmanager
-def _timed(seconds: dict[str, float], name: str) -> Iterator[None]:
+def _timed(seconds: dict[str, float], name: str) -> Generator[None]:
     start = time.perf_counter()
     yield
     seconds[name] = time.perf_counter() - start

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
 
@@ -96,7 +96,7 @@ def end_tokens(model: LanguageModel) -> frozenset[int]:
             raise CaptureError(f"{path} cannot be read: {error}") from None
     if found is None:
         found = getattr(model.config, "eos_token_id", None)
-    ends = [] if found is None else found if isinstance(found, list) else [found]
+    ends = [] if found is None else cast("list[Any]", found) if isinstance(found, list) else [found]
     if not all(isinstance(token, int) for token in ends):
         raise CaptureError(f"the tokens that end a text should be numbers, not {found!r} (eos_token_id)")
     return frozenset(ends)

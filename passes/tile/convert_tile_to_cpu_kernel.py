@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import gcd
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import IndexType, ModuleOp, VectorType, f32, f64
+from xdsl.dialects.builtin import IndexType, ModuleOp, f32, f64
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.passes import ModulePass
 
@@ -18,7 +18,7 @@ from ...dialects.layouts import strides_of
 from ...dialects.loop import ForOp, YieldOp
 from ...dialects.tile import AxisOp, LeaveUnlessOp, ReadOp, StageOp, WriteOp
 from ...dialects.traversal import ops_inside
-from ...dialects.types import byte_width, element_of, index, is_memref, shape_of
+from ...dialects.types import byte_width, element_of, index, is_memref, is_vector, shape_of
 from ...dialects.uop import AddOp, AluOp, BitcastOp, CastOp, ConstOp, ExpandOp, KernelOp, MulOp, ReduceAxisOp
 from ...rewriting.dead import erase_unused
 from ...rewriting.diagnostics import PassError
@@ -156,8 +156,8 @@ def _lanes(kernel: KernelOp, most: int) -> tuple[Sequence[int], int]:
         return (), 1
     able.sort(key=lambda dimension: (runs[dimension], gcd(extents[dimension], most), dimension), reverse=True)
     lanes = gcd(extents[able[0]], most)
-    types = {result.type for op in ops_inside(kernel.body) for result in op.results}
-    shapes = [shape_of(type) for type in types if isinstance(type, VectorType)]
+    types = [result.type for op in ops_inside(kernel.body) for result in op.results]
+    shapes = {shape_of(type) for type in types if is_vector(type)}
     chosen = able[:1]
     for dimension in able[1:]:
         together = any(shape[dimension] > 1 and any(shape[other] > 1 for other in chosen) for shape in shapes)

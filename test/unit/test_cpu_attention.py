@@ -1,3 +1,4 @@
+# pyright: reportUnknownMemberType=false
 """Attention on a CPU: one walk over as many keys as a cache holds so far, else products that stand alone."""
 
 from __future__ import annotations

@@ -12,12 +12,12 @@ from stand_in_gpu import StandIn
 
 pytest.importorskip("transformers")
 import tokenizers
-from safetensors.torch import save_file
+from safetensors.torch import save_file  # pyright: ignore[reportUnknownVariableType]
 
 from uop.frontends.language_models.language_model import LanguageModel, load_language_model
 from uop.frontends.torch_internals import random_state
 from uop.runtime.cuda.program import CudaProgram
-from uop.runtime.devices import DEVICES, Ahead
+from uop.runtime.devices import DEVICES, Ahead, Device
 from uop.tools.generation import Choice, Stream, Times, Tokenizer, generate
 from uop.tools.pipelines import CompileOptions
 from uop.tools.text_programs import TextProgram, TextState, compile_text
@@ -153,12 +153,12 @@ def test_on_a_gpu(llama: Path) -> None:
 
     cuda = DEVICES["cuda"]
     assert cuda.ahead is not None
-    device = DEVICES["sim"].__class__(
+    device = Device(
         "cuda", cuda.stage, cuda.summary, cuda.load, ahead=Ahead(cuda.ahead.build, open_, cuda.ahead.toolchain)
     )
     model = load_language_model(str(llama), max_length=16, layers=1)
     with random_state(1):
-        module = model.make_module()
+        module: Any = model.make_module()
     state = TextState(model, dict(module.named_parameters()), device)
     decode = TextProgram(compile_text(model, "decode", device, CompileOptions()), state, device)
     logits = [decode([token], position) for position, token in enumerate(PROMPT[:2])]

@@ -1,3 +1,4 @@
+# pyright: reportUnknownMemberType=false
 """State in place: programs that update what they are given write the places that change, and nothing else."""
 
 from __future__ import annotations
