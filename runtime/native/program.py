@@ -112,8 +112,7 @@ class CpuProgram:
             value = plan.values[place]
             given[place] = self._fit(tensor, value, value.shape_in(sizes))
             if tensor.shape != value.shape:
-                free = self._wide.setdefault(place, [])
-                borrowed[place] = widen(free.pop() if free else _maker(value)(), given[place])
+                borrowed[place] = widen(self._wide_buffer(place), given[place])
         inputs = [borrowed.get(place, given[place]) for place in plan.inputs]
         made = [make() for make in self._tensors.makes]
         values = inputs + made
@@ -123,6 +122,12 @@ class CpuProgram:
             self._wide[place].append(buffer)
         shapes = [plan.values[place].shape_in(sizes) for place in plan.outputs]
         return [narrow(tensor, shape).contiguous() for tensor, shape in zip(found, shapes, strict=True)]
+
+    def _wide_buffer(self, place: int) -> torch.Tensor:
+        try:
+            return self._wide.setdefault(place, []).pop()
+        except IndexError:
+            return _maker(self.plan.values[place])()
 
     @cached_property
     def _results(self) -> Sequence[tuple[int, bool, Sequence[int]]]:
