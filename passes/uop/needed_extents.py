@@ -334,8 +334,8 @@ class _Kernel:
         load = LoadOp.of(arguments[name], ())
         value = builder.pure(LoadOp, tuple(load.operands), (i64,), load.properties).result
         load.erase()
-        value = builder.alu("min", value, builder.const(symbol.high, i64))
-        return builder.cast(builder.alu("max", value, builder.const(symbol.low, i64)), index)
+        value = builder.alu("max", value, builder.const(symbol.low, i64))  # as convert-torch-to-uop reads them
+        return builder.cast(builder.alu("min", value, builder.const(symbol.high, i64)), index)
 
 
 def _is_range_form(kernel: KernelOp) -> bool:

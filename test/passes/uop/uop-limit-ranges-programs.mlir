@@ -29,8 +29,8 @@ func.func @flat(%s: tensor<i64> {uop.symbol = #uop.symbol<s, 1 to 64>}, %x: tens
 // CHECK:         uop.range i = 64 to %
 // CHECK-LABEL: uop.kernel @second(%out: memref<64xf32>, %y: memref<512xf32>, %s: memref<i64>)
 // CHECK:         %[[N:.*]] = uop.load %s[] : memref<i64>
-// CHECK:         %[[BELOW:.*]] = uop.min %[[N]], %{{.*}} : i64
-// CHECK:         %[[BOTH:.*]] = uop.max %[[BELOW]], %{{.*}} : i64
+// CHECK:         %[[ABOVE:.*]] = uop.max %[[N]], %{{.*}} : i64
+// CHECK:         %[[BOTH:.*]] = uop.min %[[ABOVE]], %{{.*}} : i64
 // CHECK:         %[[S:.*]] = uop.cast %[[BOTH]] : i64 -> index
 // CHECK:         uop.range i = 64 to %[[S]]
 // CHECK:       func.func @flat
