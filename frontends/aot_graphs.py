@@ -7,7 +7,7 @@ out, and puts back around what a backend compiles.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -15,14 +15,16 @@ import torch
 from torch import fx
 from xdsl.dialects.func import FuncOp
 
+from ..dialects.symbols import Extent
 from ..passes.torch.convert_torch_to_uop import CannotLower, Refusal, convert_block
 from ..rewriting.locations import source_lines
 from .argument_names import identifier, unique_identifiers
-from .element_types import tensor_type
+from .element_types import SIZE, tensor_type
 from .errors import Problem, UnsupportedError, UnsupportedProgramError
 from .graph_importer import GraphImporter
 from .graph_segments import extract
 from .imported import ImportedFunction
+from .symbols import graph_symbols
 from .torch_internals import is_view, node_modules, node_outputs, operator_overload
 
 Tensors = Sequence[torch.Tensor]
@@ -36,6 +38,13 @@ class _Constant:
     """An output that is no tensor: None, for a gradient that is not asked for, or a number."""
 
     value: object
+
+
+@dataclass(frozen=True)
+class _Size:
+    """An output that is a number made of sizes."""
+
+    extent: Extent
 
 
 @dataclass(frozen=True)
@@ -53,33 +62,50 @@ class _Computed:
     """
 
     index: int
-    size: Sequence[int]
-    stride: Sequence[int]
+    size: Sequence[int | Extent]
+    stride: Sequence[int | Extent]
 
-    def lay_out(self, tensor: torch.Tensor) -> torch.Tensor:
-        """The tensor, which is dense and row-major, in the memory format that PyTorch expects."""
-        if tensor.stride() == tuple(self.stride):
+    def lay_out(self, tensor: torch.Tensor, sizes: Mapping[str, int]) -> torch.Tensor:
+        """The tensor, which is dense and row-major, in the memory format that PyTorch expects, given the symbols."""
+        size, strides = (
+            tuple([n if isinstance(n, int) else n.evaluate(sizes) for n in each]) for each in (self.size, self.stride)
+        )
+        if tensor.stride() == strides:
             return tensor
-        repeated = [stride == 0 and size > 1 for size, stride in zip(self.size, self.stride, strict=True)]
+        repeated = [stride == 0 and n > 1 for n, stride in zip(size, strides, strict=True)]
         kept = tensor[tuple(slice(0, 1) if each else slice(None) for each in repeated)]
-        result = torch.empty_strided(kept.shape, self.stride, dtype=tensor.dtype, device=tensor.device)
-        return result.copy_(kept).expand(tuple(self.size))
+        result = torch.empty_strided(kept.shape, strides, dtype=tensor.dtype, device=tensor.device)
+        return result.copy_(kept).expand(size)
+
+
+@dataclass(frozen=True)
+class _Origin:
+    """Where the value of a symbol is found: an input that is the number, or a dimension of one."""
+
+    place: int
+    axis: int | None
+
+    def value(self, inputs: Sequence[Any]) -> int:
+        given = inputs[self.place]
+        return int(given if self.axis is None else given.shape[self.axis])
 
 
 @dataclass(frozen=True)
 class ImportedGraph(ImportedFunction):
     """A graph in the torch dialect, and how what it gives is made of what the function gives.
 
-    inputs:    places of the graph's inputs that are the function's arguments; its constants come behind them
+    symbols:   where the values of the function's symbols are found, by name; they are its first arguments
+    inputs:    places of the graph's inputs that are the function's next arguments; its constants come behind them
     constants: tensors that the graph holds
     views:     what makes those outputs that share memory with an input, from all inputs: PyTorch itself
     outputs:   what each output of the graph is
     """
 
+    symbols: Mapping[str, _Origin]
     inputs: Sequence[int]
     constants: Tensors
     views: Callable[..., Sequence[torch.Tensor]]
-    outputs: Sequence[_Constant | _Viewed | _Computed]
+    outputs: Sequence[_Constant | _Size | _Viewed | _Computed]
 
     @property
     def computes(self) -> bool:
@@ -89,17 +115,21 @@ class ImportedGraph(ImportedFunction):
     def call(self, execute: Callable[[Tensors], Tensors], inputs: Sequence[Any]) -> list[object]:
         """The outputs of the graph. execute: carries out the function."""
         viewed = self.views(*inputs)
-        given = [*(inputs[place] for place in self.inputs), *self.constants]
+        sizes = {name: origin.value(inputs) for name, origin in self.symbols.items()}
+        numbers = [torch.tensor(size) for size in sizes.values()]
+        given = [*numbers, *(inputs[place] for place in self.inputs), *self.constants]
         computed = execute(given) if self.computes else ()
         results: list[object] = []
         for output in self.outputs:
             match output:
                 case _Constant():
                     results.append(output.value)
+                case _Size():
+                    results.append(output.extent.evaluate(sizes))
                 case _Viewed():
                     results.append(viewed[output.index])
                 case _Computed():
-                    results.append(output.lay_out(computed[output.index]))
+                    results.append(output.lay_out(computed[output.index], sizes))
         return results
 
 
@@ -149,13 +179,18 @@ class _Importer(GraphImporter):
     """The import of a graph of AOTAutograd."""
 
     def __init__(self, module: fx.GraphModule) -> None:
-        super().__init__(module.graph)
+        super().__init__(module.graph, graph_symbols(module.graph))
+        self.symbols.check()
         self.owner = module
         self.placeholders = [node for node in module.graph.nodes if node.op == "placeholder"]
         self.inputs: list[int] = []
         self.constants: list[torch.Tensor] = []
+        for symbol in self.symbols.named.values():
+            self.block.insert_arg(SIZE, len(self.block.args)).name_hint = symbol.name
         for place, node in enumerate(self.placeholders):
-            if node.users and self.argument(node, f"argument {node.name}", node.meta.get("val")):
+            if isinstance(node.meta.get("val"), torch.SymInt):
+                self.sizes.add(node)
+            elif node.users and self.argument(node, f"argument {node.name}", node.meta.get("val")):
                 self.inputs.append(place)
         for node in module.graph.nodes:
             if node.op != "get_attr":
@@ -170,7 +205,7 @@ class _Importer(GraphImporter):
     def argument(self, node: fx.Node, subject: str, value: object) -> bool:
         """Whether `node` has become an argument of the function, which takes the value's like."""
         try:
-            type = tensor_type(value)
+            type = tensor_type(value, self.symbols)
         except UnsupportedError as error:
             self.problem(node, subject, str(error))
             return False
@@ -184,21 +219,43 @@ class _Importer(GraphImporter):
         (end,) = self.graph.find_nodes(op="output")
         shared = _views(self.graph)
         viewed: list[fx.Node] = []
-        outputs: list[_Constant | _Viewed | _Computed] = []
+        outputs: list[_Constant | _Size | _Viewed | _Computed] = []
         computed: dict[fx.Node, int] = {}
         for output in cast("Sequence[object]", end.args[0]):
             if not isinstance(output, fx.Node):
                 outputs.append(_Constant(output))
+            elif isinstance(size := output.meta.get("val"), torch.SymInt):
+                outputs.append(_Size(self.symbols.extent(size)))
             elif output in shared:
                 outputs.append(_Viewed(len(viewed)))
                 viewed.append(output)
             else:
                 fake = output.meta["val"]
                 place = computed.setdefault(output, len(computed))
-                outputs.append(_Computed(place, tuple(fake.shape), fake.stride()))
+                outputs.append(_Computed(place, self._extents(fake.shape), self._extents(fake.stride())))
         module = self.finish(name, [self.values[node][0] for node in computed])
         views = _extracted(self.owner, self.placeholders, viewed)
-        return ImportedGraph(module, self.inputs, self.constants, views, outputs)
+        return ImportedGraph(module, self._origins(), self.inputs, self.constants, views, outputs)
+
+    def _extents(self, sizes: Sequence[Any]) -> Sequence[int | Extent]:
+        extents = [size if isinstance(size, int) else self.symbols.extent(size) for size in sizes]
+        return [each if isinstance(each, int) or each.constant is None else each.constant for each in extents]
+
+    def _origins(self) -> dict[str, _Origin]:
+        """Where the values of the symbols are found. Raises `UnsupportedProgramError` for one that no input has."""
+        found: dict[Extent, _Origin] = {}
+        for place, node in enumerate(self.placeholders):
+            for value in node_outputs(node):
+                sizes = list(value.shape) if isinstance(value, torch.Tensor) else [value]
+                for axis, size in enumerate(sizes):
+                    if isinstance(size, torch.SymInt):
+                        origin = _Origin(place, axis if isinstance(value, torch.Tensor) else None)
+                        found.setdefault(self.symbols.extent(size), origin)
+        names = [symbol.name for symbol in self.symbols.named.values()]
+        if missing := [name for name in names if Extent.of(name) not in found]:
+            reason = "no input has that size as it is"
+            raise UnsupportedProgramError([Problem("", f"size {name}", reason) for name in missing])
+        return {name: found[Extent.of(name)] for name in names}
 
 
 class _Prober(_Importer):
@@ -218,7 +275,7 @@ class _Prober(_Importer):
     def refuse(self, node: fx.Node, problem: Problem | None) -> None:
         self.refused[node] = problem
         try:
-            types = [tensor_type(output) for output in node_outputs(node) if output is not None]
+            types = [tensor_type(output, self.symbols) for output in node_outputs(node) if output is not None]
         except UnsupportedError:
             return
         self.values[node] = [self.block.insert_arg(type, len(self.block.args)) for type in types]

@@ -18,6 +18,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from .exporting import KEPT
 from .graph_segments import Run
+from .symbols import endless_sizes
 
 Compile = Callable[[fx.GraphModule], Run]
 """Makes a functional graph of ATen operations ready to run."""
@@ -80,6 +81,12 @@ def is_symbolic(value: object) -> bool:
         extents: list[object] = [*value.shape, *value.stride()]
         return any(not isinstance(extent, int) for extent in extents)
     return isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool)
+
+
+def unbounded_sizes(inputs: Sequence[Any]) -> list[str]:
+    """The symbolic sizes of a graph's inputs that have no upper bound, as `dimension 0 of x`."""
+    sizes = [size for x in inputs for size in (x.shape if isinstance(x, torch.Tensor) else (x,))]
+    return endless_sizes([size for size in sizes if isinstance(size, torch.SymInt)])
 
 
 def signature(inputs: Sequence[Any]) -> Signature:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -122,8 +122,18 @@ def symbols_of(graph: fx.Graph, ranges: Mapping[Any, Any]) -> Symbols:
     ranges: symbol of sympy → its least and its greatest value
     """
     sizes = [size for size in input_sizes(graph) if isinstance(size, torch.SymInt)]
+    return _symbols_in(sizes, ranges) if sizes else NO_SYMBOLS
+
+
+def endless_sizes(sizes: Sequence[torch.SymInt]) -> list[str]:
+    """The dimensions of inputs that have no upper bound."""
     if not sizes:
-        return NO_SYMBOLS
+        return []
+    symbols = _symbols_in(sizes, sizes[0].node.shape_env.var_to_range)
+    return [symbols.places.get(name, dim) for name, dim in symbols.endless.items()]
+
+
+def _symbols_in(sizes: Sequence[torch.SymInt], ranges: Mapping[Any, Any]) -> Symbols:
     environment: Any = sizes[0].node.shape_env
     symbols = dict.fromkeys(symbol for size in sizes for symbol in sorted(size.node.expr.free_symbols, key=str))
     sources = {symbol: environment.var_to_sources.get(symbol, ()) for symbol in symbols}
@@ -144,9 +154,15 @@ def symbols_of(graph: fx.Graph, ranges: Mapping[Any, Any]) -> Symbols:
     return Symbols(named, places, endless)
 
 
+def graph_symbols(graph: fx.Graph) -> Symbols:
+    """The symbols of a graph of TorchDynamo or AOTAutograd, whose bounds are those of `torch._dynamo.mark_dynamic`."""
+    size = next((size for size in input_sizes(graph) if isinstance(size, torch.SymInt)), None)
+    return NO_SYMBOLS if size is None else symbols_of(graph, size.node.shape_env.var_to_range)
+
+
 def _place(source: Any) -> str:
-    """`dimension 1 of ids`, of TorchDynamo's `L['ids'].size()[1]`."""
-    base = source.base.name.replace("L['args']", "args").replace("L['kwargs']", "kwargs")
+    """`dimension 1 of ids`, of TorchDynamo's `L['ids'].size()[1]`; `n` of a number's `L['n']`."""
+    base = getattr(source, "base", source).name.replace("L['args']", "args").replace("L['kwargs']", "kwargs")
     if base.startswith("L['"):
         base = base[3:].replace("']", "", 1)
-    return f"dimension {source.idx} of {base}"
+    return f"dimension {source.idx} of {base}" if hasattr(source, "idx") else base

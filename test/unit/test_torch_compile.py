@@ -3,6 +3,7 @@
 # pyright: reportUnknownVariableType=false
 """`torch.compile(backend="uop")` and `uop.compile`: what eager PyTorch computes, gradients and mutation included."""
 
+import re
 import subprocess
 import sys
 import warnings
@@ -18,6 +19,7 @@ from torch._dynamo.exc import BackendCompilerFailed
 from torch.utils._pytree import tree_leaves
 
 import uop
+from uop.frontends.dynamic_shapes import SpecializationWarning
 from uop.frontends.errors import UnsupportedProgramError
 from uop.frontends.torch_internals import in_tf32, random_state
 from uop.passes.torch.lowerings import LOWERINGS
@@ -326,6 +328,43 @@ def test_the_number_of_shapes_is_bounded() -> None:
     messages = [str(each.message) for each in caught if issubclass(each.category, UopWarning)]
     assert len(messages) == 1
     assert "2 combinations are compiled already" in messages[0]
+
+
+def test_sizes_with_bounds_are_one_program() -> None:
+    """Marks of the user bound sizes; results that share memory, have strides, or are sizes are PyTorch's."""
+    forget_programs()
+    function = torch.compile(lambda x: (x.softmax(0) * x.shape[0], x.shape[0] * 2, x.t(), x.exp().t()), backend="uop")
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for rows in (6, 2, 9):
+            x = torch.randn(rows, 4)
+            torch._dynamo.mark_dynamic(x, 0, min=2, max=9)
+            ours = function(x)
+            assert_close(ours[0], x.softmax(0) * rows)
+            assert ours[1] == 2 * rows
+            assert ours[2].data_ptr() == x.data_ptr()
+            assert_close(ours[3], x.exp().t())
+            assert ours[3].stride() == x.exp().t().stride()
+    assert len(programs._programs) == 1  # pyright: ignore[reportPrivateUsage]
+
+
+@pytest.mark.parametrize(
+    ("function", "bound", "reason"),
+    [
+        (lambda x: x.exp(), None, r"dimension 0 of x has no upper bound: `torch._dynamo.mark_dynamic"),
+        (lambda x: x.unfold(0, 2, 1).exp(), 9, r"aten.unfold .*dimension 0 is s\d+.*export with static sizes"),
+    ],
+)
+def test_specialised_sizes_are_said_once(function: Callable[..., Any], bound: int | None, reason: str) -> None:
+    compiled_function = torch.compile(function, backend="uop")
+    with torch.no_grad(), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for rows in (3, 4, 5):
+            x = torch.randn(rows, 6)
+            torch._dynamo.mark_dynamic(x, 0, **({} if bound is None else {"min": 3, "max": bound}))
+            assert_close(compiled_function(x), function(x))
+    (message,) = [str(each.message) for each in caught if issubclass(each.category, SpecializationWarning)]
+    assert re.search(reason, message)
 
 
 def test_the_same_graph_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,8 @@ import torch
 from torch import fx
 
 from ...frontends.aot_graphs import BACKWARD, FORWARD, find_refused, import_graph, problem_of
-from ...frontends.aot_tracing import Signature, is_symbolic, recompile_limit, signature, trace
+from ...frontends.aot_tracing import Signature, is_symbolic, recompile_limit, signature, trace, unbounded_sizes
+from ...frontends.dynamic_shapes import SpecializationWarning
 from ...frontends.errors import FrontendError, Problem, UnsupportedProgramError
 from ...frontends.graph_segments import Run, Segment, SegmentedGraph, split
 from ...frontends.source_locations import users_line
@@ -57,18 +58,53 @@ def uop(
         raise OptionError(f"uop has no modes ({mode!r}): leave `mode` out, and see `options`")
     settings = Options.of(options or {})
     if any(map(is_symbolic, inputs)):
-        return _Specialized(module, settings)
+        return _compile_symbolic(module, inputs, settings)
     return _compile(module, inputs, settings)
 
+
+def _compile_symbolic(module: fx.GraphModule, inputs: Sequence[Any], options: Options) -> Callable[..., Any]:
+    """One program for all sizes where they have upper bounds and uop can compile the graph for them, else one for each
+    combination, and a warning that says why."""
+    try:
+        if torch.is_grad_enabled() and any(isinstance(x, torch.Tensor) and x.requires_grad for x in inputs):
+            raise _NotForAllSizes("derivatives are compiled for fixed sizes: `with torch.no_grad():`")
+        if endless := unbounded_sizes(inputs):
+            raise _NotForAllSizes(
+                f"{', '.join(endless)} has no upper bound: `torch._dynamo.mark_dynamic(x, dim, min=1, max=4096)`"
+            )
+        return _compile(module, inputs, options, symbolic=True)
+    except _NotForAllSizes as error:
+        message = f"uop: sizes are specialised, each combination is compiled by itself: {error}"
+        if message not in _said:
+            _said.add(message)
+            warnings.warn(message, SpecializationWarning, stacklevel=2)
+        return _Specialized(module, options)
+
+
+class _NotForAllSizes(Exception):
+    """Why a graph with symbolic sizes does not become one program."""
+
+
+_said: set[str] = set()
+"""What warnings have said of specialised sizes since TorchDynamo was last reset."""
 
 _told: set[Problem] = set()
 """What warnings have listed since TorchDynamo was last reset."""
 
-uop.reset = _told.clear  # pyright: ignore[reportFunctionMemberAccess]  # PyTorch looks for it there
+
+def _reset() -> None:
+    _told.clear()
+    _said.clear()
 
 
-def _compile(module: fx.GraphModule, inputs: Sequence[Any], options: Options) -> Callable[..., Any]:
-    compiler = _GraphCompiler(options)
+uop.reset = _reset  # pyright: ignore[reportFunctionMemberAccess]  # PyTorch looks for it there
+
+
+def _compile(
+    module: fx.GraphModule, inputs: Sequence[Any], options: Options, symbolic: bool = False
+) -> Callable[..., Any]:
+    """symbolic: for all sizes, or not at all. Raises `_NotForAllSizes`."""
+    compiler = _GraphCompiler(options, symbolic)
     compiler.graph_break(module)
     elsewhere = _elsewhere(inputs, options)
     if elsewhere:
@@ -98,8 +134,9 @@ def _misplaced(location: str, places: Sequence[str], options: Options) -> Proble
 class _GraphCompiler:
     """Compiles what AOTAutograd makes of one graph. problems: what is left to PyTorch and was not told yet"""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, symbolic: bool = False) -> None:
         self.options = options
+        self.symbolic = symbolic
         self.problems: list[Problem] = []
         self._traced = False
 
@@ -141,14 +178,16 @@ class _GraphCompiler:
     def _graph(self, module: fx.GraphModule, name: str) -> Run:
         try:
             return self._program(module, name)
-        except (UnsupportedProgramError, CannotLower) as error:
-            refused = find_refused(module)
-            self.problems += [problem for problem in refused.values() if problem is not None] or _problems_of(error)
         except WrongResultError:
             raise
-        except (PassError, CompilerCrash) as error:
-            self.problems += _problems_of(error)
-            return _eager(module)
+        except (UnsupportedProgramError, PassError, CompilerCrash) as error:
+            if self.symbolic:
+                raise _NotForAllSizes("; ".join(map(str, _problems_of(error)))) from error
+            if not isinstance(error, UnsupportedProgramError | CannotLower):
+                self.problems += _problems_of(error)
+                return _eager(module)
+            refused = find_refused(module)
+            self.problems += [problem for problem in refused.values() if problem is not None] or _problems_of(error)
         return SegmentedGraph(module, [(part, self._segment(part, name)) for part in split(module, refused)])
 
     def _segment(self, segment: Segment, name: str) -> Run:
@@ -177,7 +216,7 @@ class _GraphCompiler:
 
 
 class _Specialized:
-    """A graph with symbolic sizes: uop's programs have fixed ones, so each combination of sizes has its own.
+    """A graph with symbolic sizes of which each combination has a program of its own.
 
     As many as TorchDynamo compiles of one function at most; further ones stay with PyTorch.
     """
