@@ -22,17 +22,17 @@ ROWS, FEW_ROWS = 4, 8
 than queries then, are read once."""
 
 MOST_ELEMENTS = 16
-"""Elements of a key that a lane holds. With fewer, a score is added up by more lanes, each of which then computes its
-exponential."""
+"""Elements of a key that a lane holds where it walks many keys; else half as many. With fewer, a score is added up by
+more lanes, each of which then computes its exponential; with more, there are more sums to put together in the end."""
 
 LONG = 256
-"""Elements of keys from which on a lane holds half as many: what it reads has more addresses."""
+"""Elements of keys from which on a lane holds no more than half as many: what it reads has more addresses."""
 
 MOST_HELD = 128
 """Elements of queries and of sums that a lane holds for all of its rows."""
 
-SCORES = 32
-"""Scores that a lane holds at once; half as many where queries and sums take more than half of what they may."""
+SCORES = 16
+"""Scores that a lane holds at once."""
 
 MOST_KEYS = 8
 """Keys that a lane reads at once. Sums are rescaled once for all of them."""
@@ -89,24 +89,22 @@ def attention_rows_schedule(shape: KernelShape, attention: AttentionShape) -> Ch
     """
     extents = {axis: max(1, extent) for axis, extent in shape.extents.items()}
     depth, channels, keys = (extents[axis] for axis in (attention.depth, attention.channels, attention.keys))
-    rows = prod(extents[axis] for axis in attention.rows)
-    rows = power_of_two_above(rows) if rows <= FEW_ROWS else ROWS
-    most = MOST_ELEMENTS if max(depth, channels) < LONG else MOST_ELEMENTS // 2
+    all_rows = prod(extents[axis] for axis in attention.rows)
+    rows = power_of_two_above(all_rows) if all_rows <= FEW_ROWS else ROWS
+    tiles = prod(extents[axis] for axis in attention.batch) * ceil_div(all_rows, rows)
+    most = MOST_ELEMENTS if tiles >= MANY_TILES and max(depth, channels) < LONG else MOST_ELEMENTS // 2
     lanes = _lanes(shape, attention, min(most, MOST_HELD // (2 * rows)))
     held = lanes.elements(depth) + lanes.elements(channels)
     each = _rows_of_a_warp(extents, attention.rows, min(rows, max(1, MOST_HELD // held)))
     rows = prod(each.values())
-    scores = SCORES if 2 * rows * held <= MOST_HELD else SCORES // 2
     some = min(MOST_KEYS, power_of_two_above(ceil_div(keys, lanes.apart)))
-    while some > 1 and (some * rows > scores or some * held > MOST_HELD):
+    while some > 1 and (some * rows > SCORES or some * held > MOST_HELD):
         some //= 2
 
     axes: Axes = {
         axis: factors_of((ceil_div(extents[axis], count), AxisKind.BLOCK), (count, AxisKind.REGISTER))
         for axis, count in each.items()
     }
-    tiles = prod(extents[axis] for axis in attention.batch)
-    tiles *= prod(ceil_div(extents[axis], count) for axis, count in each.items())
     of_many = [axis for axis, count in each.items() if ceil_div(extents[axis], count) >= WARPS]
     stage: tuple[Staging, ...] = ()
     if tiles >= MANY_TILES and of_many:

@@ -238,8 +238,8 @@ def test_scores_are_computed_once_for_all_channels() -> None:
     """The lanes that hold a key hold a value, too: nothing is computed for each channel but the sums."""
     schedule = schedule_of(Attention(1, 4, 1, 4096, 64, element="f16"))
     assert str(schedule) == (
-        "b = 1 block, h = 4 register, i = 1 block, j = 32 loop * 4 warp * 4 register * 8 lane, "
-        "c = 2 register * 4 lane * 8 register, d = 2 register * 4 lane of c * 8 register, min_blocks = 2"
+        "b = 1 block, h = 4 register, i = 1 block, j = 64 loop * 4 warp * 4 register * 4 lane, "
+        "c = 8 lane * 8 register, d = 8 lane of c * 8 register, min_blocks = 2"
     )
 
 

@@ -592,10 +592,10 @@ uop.kernel @wide_product(%out: memref<2048x8192xf16>, %a: memref<2048x512xf16>, 
 
 // -----
 
-// Attention of one query for each of 4 heads that share keys and values: 4 lanes hold a key, and then a value; the warps
+// Attention of one query for each of 4 heads that share keys and values: 8 lanes hold a key, and then a value; the warps
 // of a block share the keys.
 // CHECK-LABEL: uop.kernel @decode
-// CHECK-SAME: schedule #tile.schedule<h = 4 register, j = 32 loop * 4 warp * 4 register * 8 lane, c = 4 register * 4 lane * 4 register, d = 4 register * 4 lane of c * 4 register, min_blocks = 2>
+// CHECK-SAME: schedule #tile.schedule<h = 4 register, j = 64 loop * 4 warp * 4 register * 4 lane, c = 2 register * 8 lane * 4 register, d = 2 register * 8 lane of c * 4 register, min_blocks = 2>
 uop.kernel @decode(%out: memref<4x64xf32>, %q: memref<4x64xf32>, %k: memref<4096x64xf32>, %v: memref<4096x64xf32>) {
   %one = uop.const 1.0 : f32
   loop.for %h (h = 4 parallel) {
