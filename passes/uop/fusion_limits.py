@@ -187,21 +187,25 @@ def statistics_of(cone: Cone, pairs: AxisPairs | None = None) -> set[Operation]:
 def _without_statistics(cone: Cone, plan: Accesses, reductions: Sequence[_Reduction]) -> Sequence[_Reduction]:
     """The reductions but those that only read what contractions read anyway, in the same loops, and that these do not
     need: statistics of rows, such as the sum of squares of a norm. Each tile computes them again."""
-    contractions = [reduction for reduction in reductions if _is_contraction(cone, plan, reduction)]
-    if not contractions or len(contractions) == len(reductions):
+    widest = max(len(reduction.dependent) for reduction in reductions)
+    if all(len(reduction.dependent) == widest for reduction in reductions):
+        return reductions
+    # A statistic depends on fewer ranges than its contraction.
+    contractions = [each for each in reductions if len(each.dependent) == widest and _is_contraction(cone, plan, each)]
+    if not contractions:
         return reductions
     reads = set[tuple[SSAValue, Access]]().union(*(_elements(plan, reduction) for reduction in contractions))
     needed = {value.owner for value, _ in reads}
 
     def is_statistic(reduction: _Reduction) -> bool:
+        if not all(each.over == reduction.over and reduction.dependent < each.dependent for each in contractions):
+            return False
         own = [(value, access) for value, access in _elements(plan, reduction) if value in cone.leaves]
         if not own or not reads.issuperset(own) or reduction.op in needed:
             return False
         tiles = max(-(-_size(plan, each.dependent - reduction.dependent) // TILE_COLUMNS) for each in contractions)
         count = STATISTIC_OPERATIONS * tiles * _size(plan, reduction.dependent | reduction.over)
-        return count <= MOST_OPERATIONS and all(
-            reduction.dependent < each.dependent and reduction.over == each.over for each in contractions
-        )
+        return count <= MOST_OPERATIONS
 
     return [reduction for reduction in reductions if not is_statistic(reduction)]
 
