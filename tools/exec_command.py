@@ -106,7 +106,7 @@ def _print(program: LoadedProgram, results: list[Any]) -> None:
             print(f"  output {place}: {result!r}")
             continue
         value = plan.values[plan.outputs[output.index]]
-        print(f"  output {place}: {value.dtype}[{', '.join(map(str, value.shape))}]{_summary(value, result)}")
+        print(f"  output {place}: {value.dtype}[{', '.join(map(str, result.shape))}]{_summary(value, result)}")
 
 
 def _summary(value: Value, array: Array) -> str:

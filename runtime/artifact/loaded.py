@@ -16,6 +16,7 @@ from .folder import Folder, read_folder
 from .plan import Value
 from .safetensors import read_tensors
 from .signature import GIVEN, Input, fill, flatten
+from .sizes import SizeError
 
 Location = str | PathLike[str]
 
@@ -97,7 +98,10 @@ class LoadedProgram:
             self._take(value, next(places)) if each.kind == GIVEN else self._held[each.source]
             for each, value in self._inputs()
         ]
-        results = self._execute(values)
+        try:
+            results = self._execute(values)
+        except SizeError as error:
+            raise InputError(str(error)) from error
         outputs = [self.plan.values[place] for place in self.plan.outputs]
         given = dict(zip((each.source for each in self.signature.inputs if each.kind == GIVEN), leaves, strict=True))
         as_tensors = any(map(is_tensor, leaves))

@@ -206,6 +206,8 @@ def test_from_a_folder(tmp_path: Path, cuda: Artifact, native: Artifact, device:
     assert [value.name for value in program.given] == ["x", "z"]
     on_arrays(lambda arrays: list(program(*arrays)))
     on_tensors(lambda tensors: list(program(*tensors)))
+    with pytest.raises(InputError, match="s = 97 is above its bound 96"):
+        program(np.zeros((97, 24), np.float32), np.zeros(194, np.float32))
     with pytest.raises(InputError, match=r"input x is given float64\[5, 24\], not float32\[s, 24\]"):
         program(np.zeros((5, 24)), np.zeros(10, np.float32))
 
