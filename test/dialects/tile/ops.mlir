@@ -76,6 +76,11 @@ uop.kernel @scalar(%out: memref<f32>) schedule #tile.schedule<> {
 uop.kernel @resident(%x: memref<8xf32>) schedule #tile.schedule<min_blocks = 4, i = 8 thread> {
 }
 
+// Two axes may share threads.
+// CHECK: uop.kernel @shared(%x: memref<8xf32>) schedule #tile.schedule<i = 8 lane * 2 register, j = 4 lane, k = 8 lane of i> {
+uop.kernel @shared(%x: memref<8xf32>) schedule #tile.schedule<i = 8 lane * 2 register, j = 4 lane, k = 8 lane of i> {
+}
+
 // A slab whose rows go along another dimension than the buffer's.
 // CHECK: uop.kernel @transposed(%x: memref<4x16x8xf16>) schedule #tile.schedule<i = 8 thread, stage = [%x buffers 2 along 1 pad 8]> {
 uop.kernel @transposed(%x: memref<4x16x8xf16>) schedule #tile.schedule<i = 8 thread, stage = [%x buffers 2 along 1 pad 8]> {
