@@ -419,7 +419,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return guarded(execute)
 
 
-EXTRAS = {"torch": "torch", "rich": "torch", "z3": "prove", "expecttest": "check", "transformers": "models"}
+EXTRAS = {
+    "torch": "torch",
+    "rich": "torch",
+    "z3": "prove",
+    "expecttest": "check",
+    "transformers": "models",
+    "tokenizers": "models",
+}
 """Optional packages, and the extra of uop that brings each."""
 
 
