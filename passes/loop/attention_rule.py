@@ -27,6 +27,9 @@ values, addresses, and what rows have once."""
 OTHER_REGISTERS = 72
 """Registers of a lane for all else."""
 
+MASK_REGISTERS = 24
+"""Those that more are needed where the last step has keys that there are none of."""
+
 REGISTER_FILE = 64 * 1024
 """Registers of a multiprocessor."""
 
@@ -117,7 +120,8 @@ def _schedule(
         f"{'staged' if staged else 'unstaged'} queries in registers"
     )
     depth, channels = (ceil_div(extents[axis], ATOM.k) for axis in (attention.depth, attention.channels))
-    registers = WARP * warps * (_held(rows, keys, depth, channels) + OTHER_REGISTERS)
+    others = OTHER_REGISTERS + (MASK_REGISTERS if extents[attention.keys] % keys else 0)
+    registers = WARP * warps * (_held(rows, keys, depth, channels) + others)
     # Without that, ptxas may prefer one block more to registers, and spill.
     min_blocks = REGISTER_FILE // registers if warps == WARPS else None
     return Choice(schedule_of(shape, axes, tuple(stage.values()), min_blocks=min_blocks), reason)

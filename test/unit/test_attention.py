@@ -89,7 +89,7 @@ MORE_FORMS: dict[str, str] = {
     "torch.bmm(torch.softmax(torch.baddbmm(torch.randn(6, 9, 11), q, k.transpose(1, 2)), -1), v)",
     "one tensor": "x = torch.randn(1, 2, 17, 16)\nF.scaled_dot_product_attention(x, x, x)",
     "f64": sdpa(of=".double()"),
-    "bf16, 80 channels": sdpa("", "(1, 1, 33, 80), (1, 1, 70, 80), (1, 1, 70, 80)", ".bfloat16()"),
+    "bf16, 80 channels": sdpa("", "(1, 1, 33, 80), (1, 1, 64, 80), (1, 1, 64, 80)", ".bfloat16()"),
     "40 channels of values": sdpa("", "(1, 1, 7, 16), (1, 1, 30, 16), (1, 1, 30, 40)"),
     "256 channels": sdpa("", "(1, 1, 10, 256), (1, 1, 20, 256), (1, 1, 20, 256)", ".half()"),
     "four heads to one f16": sdpa(", enable_gqa=True", "(1, 8, 17, 64), (1, 2, 70, 64), (1, 2, 70, 64)", ".half()"),
