@@ -16,7 +16,7 @@ func.func @f() { func.return }
 // RUN: not uop-opt %s --uop-to-cuda=to=cuda 2>&1 | filecheck %s --check-prefix=STAGE
 // STAGE: --uop-to-cuda:1:1: error: pipeline 'uop-to-cuda': unknown stage 'cuda' (the stages are torch, uop, partition, range, loop, tile, gpu-kernel)
 // RUN: not uop-opt %s --uop-to-cuda=archs=sm_80 2>&1 | filecheck %s --check-prefix=OPTION
-// OPTION: --uop-to-cuda:1:13: error: pipeline 'uop-to-cuda' has no option 'archs' (its options: arch, vector-bytes, schedule, after, to); did you mean 'arch'?
+// OPTION: --uop-to-cuda:1:13: error: pipeline 'uop-to-cuda' has no option 'archs' (its options: arch, vector-bytes, schedule, cut, join, after, to); did you mean 'arch'?
 
 // RUN: uop-opt %s --dump-pass-pipeline --uop-to-c='vector-bytes=64 after=loop' 2>&1 >%t | filecheck %s --check-prefix=C
 // C: {{^}}builtin.module(choose-cpu-schedule{vector_bytes=64},convert-loop-to-tile,tile-drop-masks,tile-pack,uop-simplify,convert-tile-to-cpu-kernel{vector_bytes=64}){{$}}
