@@ -1,3 +1,5 @@
+# torch.manual_seed and the like have no types.
+# pyright: reportUnknownMemberType=false
 """Attention in the forms in which people write and mask it: one kernel each, derived by rules.
 
 Whole programs run in the simulator with the race check on, and are compared with eager PyTorch and with float64, at
