@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from uop.frontends.language_models.language_model import load_language_model
+from uop.frontends.language_models.language_model import PREFIX, load_language_model
 from uop.runtime.artifact.folder import read_folder
+from uop.runtime.artifact.safetensors import read_tensors
 from uop.tools.model_compilation import CompiledStep, compile_step
 from uop.tools.pipelines import CompileOptions
 from uop.tools.uop import main
@@ -101,6 +102,24 @@ def test_stages_and_artifacts_are_written(folder: Path, uop: Any, tmp_path: Path
     assert {name.split(".")[-2] for name in written.weights} == {"rotary_emb"}
     assert {each.source for each in written.signature.inputs} >= {"input_ids", "position", "cache.0.keys"}
     assert uop("exec", str(tmp_path / "decode")).status == 0
+
+
+def test_weights_of_the_folder_are_written(uop: Any, tmp_path: Path) -> None:
+    transformers: Any = pytest.importorskip("transformers")
+    configuration = {key: value for key, value in CONFIGURATION.items() if key != "model_type"}
+    transformers.Qwen2ForCausalLM(transformers.Qwen2Config(**configuration)).save_pretrained(tmp_path / "model")
+    given = ("compile", str(tmp_path / "model"), "--max-length", "16", "--layers", "1", "--target", "c", "--weights")
+    told = uop(*given, "--program", "decode", "--dtype", "bf16", "-o", str(tmp_path / "out"))
+    assert told.status == 0, told.err
+    assert "weights are converted from float32 to bfloat16" in told.err
+    saved = read_tensors(tmp_path / "model" / "model.safetensors")
+    written = {
+        name.removeprefix(PREFIX): tensor for name, tensor in read_folder(tmp_path / "out/decode").weights.items()
+    }
+    parameters = {name for name in written if "rotary_emb" not in name}
+    assert parameters == {name for name in saved if not re.search(r"layers\.[1-3]\.", name)}
+    assert all(written[name].array.shape == saved[name].array.shape for name in parameters)
+    assert written["model.norm.weight"].dtype == "bf16"
 
 
 def test_equal_layers_cost_one(folder: Path) -> None:
