@@ -77,6 +77,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "matmul": matmul,
     "bmm_scores": lambda query, key: query @ key.transpose(-1, -2),
     "bmm_values": lambda weights, value: weights @ value,
+    "attention_decode": lambda query, key, value: query.scaled_dot_product_attention(key, value, enable_gqa=True),
+    "attention": lambda query, key, value: query.scaled_dot_product_attention(key, value, is_causal=True),
     "conv2d": lambda x, weight: x.conv2d(weight, padding=1),
     "cumsum": lambda x: x.cumsum(1),
 }
