@@ -119,10 +119,7 @@ C_STAGES: tuple[Stage, ...] = (
         "partition",
         (
             Step("uop-expand-scatter"),
-            Step(
-                "uop-split-reduce",
-                fixed=(Option("products", print_values(False)), Option("one-pass", print_values(False))),
-            ),
+            Step("uop-split-reduce", fixed=(Option("products", print_values(False)),)),
             Step(
                 "uop-partition",
                 ("cut", "join"),
