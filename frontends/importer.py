@@ -163,7 +163,7 @@ class _Importer(GraphImporter):
         return tensor
 
     def results(self) -> tuple[tuple[Result, ...], list[SSAValue]]:
-        """What the outputs are for, and the values that the function returns."""
+        """What the outputs are for, and the values that the function returns. Raises `UnsupportedProgramError`."""
         nodes = {node.name: node for node in self.graph.nodes}
         results: list[Result] = []
         returned: list[SSAValue] = []
@@ -174,6 +174,14 @@ class _Importer(GraphImporter):
             if isinstance(spec.arg, ConstantArgument):
                 results.append(Result(kind, None, constant=spec.arg.value))
                 continue
+            node = nodes[spec.arg.name]
+            if node in self.sizes:
+                self.problem(
+                    node, f"result {len(results)}", "a result that is a size is not supported: return a tensor"
+                )
+                continue
             results.append(Result(kind, len(returned), target=spec.target))
-            returned += self.values[nodes[spec.arg.name]]
+            returned += self.values[node]
+        if self.problems:
+            raise UnsupportedProgramError(self.problems)
         return tuple(results), returned

@@ -310,5 +310,11 @@ def test_specialisation_is_said() -> None:
 
 
 def test_a_size_without_upper_bound_is_refused() -> None:
-    with pytest.raises(UnsupportedProgramError, match=r'd has no upper bound.*torch.export.Dim\("d", max=4096\)'):
+    message = r'd \(dimension 0 of x\) has no upper bound.*torch\.export\.Dim\("d", max=4096\)'
+    with pytest.raises(UnsupportedProgramError, match=message):
         imported(lambda x: x + 1, [randn(4, 3)], [{0: Dim("d")}])
+
+
+def test_a_size_as_a_result_is_refused() -> None:
+    with pytest.raises(UnsupportedProgramError, match="result 1: a result that is a size is not supported"):
+        imported(lambda x: (x + 1, x.shape[0] * 2), [randn(4, 3)], ONE)
