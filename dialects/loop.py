@@ -216,15 +216,15 @@ class ReduceOp(Limited):
     outputs = var_result_def()
     body = region_def("single_block")
 
-    traits = traits_def(RecursiveMemoryEffect())
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(RecursiveMemoryEffect())
 
     @staticmethod
     def of(axis: AxisAttr, monoid: str, types: Sequence[Attribute], limits: Limits = UNLIMITED) -> ReduceOp:
         """The reduction with an empty body, whose block takes the index."""
         return ReduceOp.create(
-            result_types=types,
             operands=limits.values,
+            result_types=types,
             properties={
                 "axis": axis,
                 "monoid": MonoidAttr(monoid),
@@ -294,8 +294,8 @@ def _print_header(printer: Printer, op: ForOp | ReduceOp) -> None:
     printer.print_string(" (")
     op.axis.print_body(printer)
     printer.print_string(")")
-
     print_limits(printer, op.limits)
+
 
 @irdl_op_definition
 class YieldOp(IRDLOperation):

@@ -16,10 +16,12 @@ from xdsl.dialects.builtin import f32
 from xdsl.ir import SSAValue
 
 from ....dialects.monoids import LOG2_E
+from ....dialects.uop import WhereOp
 from ....rewriting.patterns import FLOAT, variables
 from ....rewriting.rules import Rules
 from ....rewriting.vocabulary import add, div, exp, exp2, mul, neg, rcp, reciprocal, sub
 from .exponentials import maximum_of, sum_of_exponentials, varies
+from .reductions import is_number
 
 u, v, w = variables("u v w", FLOAT)
 
@@ -31,7 +33,10 @@ def is_at_most_zero(u: SSAValue, v: SSAValue) -> bool:
 
 def is_sum_of_exponentials(u: SSAValue, v: SSAValue) -> bool:
     """Whether v is a sum of exp(x − max x) over the ranges of the maximum, and u varies along one of them, or is
-    another of the sums that are formed with it, of which there may be several."""
+    another of the sums that are formed with it, of which there may be several. Or v is 1 in some rows."""
+    choice = v.owner
+    if isinstance(choice, WhereOp) and is_number(choice.operands[1], 1.0):
+        v = choice.operands[2]
     total = sum_of_exponentials(v)
     return total is not None and (u.owner is total or varies(u, total.over))
 

@@ -216,4 +216,6 @@ WEIGHTED_SUMS = Rules(
     where[c, u, div[v, where[c, w, x]]] >> where[c, u, div[v, x]],
     div[where[c, x, u], where[c, x, v]].when(is_nan) >> where[c, x, div[u, v]],
     where[c, x, div[u, v]].when(is_nan, is_empty_quotient) >> div[u, v],
+    # A row has one divisor and many sums.
+    where[c, u, div[u, v]] >> div[u, where[c, 1, v]],
 )
