@@ -6,10 +6,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+from ...dialects.gpu_kernel import ARCHITECTURES
 from ...runtime.devices import DEVICES
 from ..pass_options import near_names
 from ..pipelines import TARGETS
-from ..uop import ARCHITECTURES
 
 CHECKS = ("each",)
 
@@ -69,7 +69,7 @@ class Options:
 
 
 _CHOICES: Mapping[str, Collection[object]] = {
-    "arch": ARCHITECTURES,
+    "arch": tuple(ARCHITECTURES),
     "target": tuple(TARGETS),
     "device": tuple(DEVICES),
     "cuda_graph": (False, True),

@@ -91,15 +91,20 @@ def is_wide_sum(op: ReduceOp) -> bool:
 
 def factors_of(value: SSAValue) -> list[SSAValue]:
     """The factors of a product, in order."""
-    factors: list[SSAValue] = []
+    return _parts(value, MulOp)
+
+
+def _parts(value: SSAValue, kind: type[Operation]) -> list[SSAValue]:
+    """What nested ops of one class combine, in order."""
+    found: list[SSAValue] = []
     pending = [value]
     while pending:
-        factor = pending.pop()
-        if isinstance(factor.owner, MulOp):
-            pending += reversed(factor.owner.operands)
+        part = pending.pop()
+        if isinstance(part.owner, kind):
+            pending += reversed(part.owner.operands)
         else:
-            factors.append(factor)
-    return factors
+            found.append(part)
+    return found
 
 
 def product(builder: RewriteBuilder, factors: Sequence[SSAValue]) -> SSAValue:
@@ -142,15 +147,7 @@ def exponential_in(value: SSAValue, over: Collection[SSAValue]) -> Exponential |
 
 def conjuncts_of(condition: SSAValue) -> list[SSAValue]:
     """The conditions whose conjunction this is, in order."""
-    found: list[SSAValue] = []
-    pending = [condition]
-    while pending:
-        condition = pending.pop()
-        if isinstance(condition.owner, _AND):
-            pending += reversed(condition.owner.operands)
-        else:
-            found.append(condition)
-    return found
+    return _parts(condition, _AND)
 
 
 def is_nothing_unless(condition: SSAValue, value: SSAValue) -> bool:
