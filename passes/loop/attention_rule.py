@@ -28,7 +28,8 @@ OTHER_REGISTERS = 72
 """Registers of a lane for all else."""
 
 MASK_REGISTERS = 24
-"""Those that more are needed where the last step has keys that there are none of."""
+"""Those that more are needed where the last step has keys that there are none of, and where rows have elements that
+there are none of."""
 
 REGISTER_FILE = 64 * 1024
 """Registers of a multiprocessor."""
@@ -68,10 +69,13 @@ def _tiles(shape: KernelShape, attention: AttentionShape, row: str) -> Iterator[
     most = min(KEYS, ATOM.k * power_of_two_above(ceil_div(shape.extents[attention.keys], ATOM.k)))
     for rows in (2 * ATOM.m, ATOM.m):
         # The fewer keys a step has, the more barriers and rescaled sums; then rather fewer rows.
-        for keys in dict.fromkeys((most, max(ATOM.k, most // 2), ATOM.k if rows == ATOM.m else most)):
+        steps = dict.fromkeys((most, max(ATOM.k, most // 2), ATOM.k if rows == ATOM.m else most))
+        tiles = [(keys, staged) for keys in steps for staged in (True, False)]
+        # Beside the masks of a last step there are no registers for the addresses of queries that are not staged.
+        tiles.sort(key=lambda tile: not tile[1] and shape.extents[attention.keys] % tile[0] > 0)
+        for keys, staged in tiles:
             if _held(rows, keys, depth, channels) <= REGISTERS and (rows == ATOM.m or rows < 2 * shape.extents[row]):
-                yield rows, keys, True
-                yield rows, keys, False
+                yield rows, keys, staged
 
 
 def _held(rows: int, keys: int, depth: int, channels: int) -> int:
@@ -120,8 +124,9 @@ def _schedule(
         f"{'staged' if staged else 'unstaged'} queries in registers"
     )
     depth, channels = (ceil_div(extents[axis], ATOM.k) for axis in (attention.depth, attention.channels))
-    others = OTHER_REGISTERS + (MASK_REGISTERS if extents[attention.keys] % keys else 0)
-    registers = WARP * warps * (_held(rows, keys, depth, channels) + others)
+    is_short = any(extents[axis] % ATOM.k for axis in (attention.depth, attention.channels))
+    others = OTHER_REGISTERS + MASK_REGISTERS * (bool(extents[attention.keys] % keys) + is_short)
+    registers = WARP * WARPS * (_held(rows, keys, depth, channels) + others)
     # Without that, ptxas may prefer one block more to registers, and spill.
-    min_blocks = REGISTER_FILE // registers if warps == WARPS else None
+    min_blocks = REGISTER_FILE // registers * (WARPS // warps)
     return Choice(schedule_of(shape, axes, tuple(stage.values()), min_blocks=min_blocks), reason)
