@@ -223,7 +223,7 @@ class Schedule:
         if matrix is None:
             return self
         columns = Factor(COLUMN_LANES, AxisKind.LANE), Factor(2, AxisKind.REGISTER)
-        parts = {
+        parts: dict[str, tuple[Factor, ...]] = {
             matrix.row: (Factor(2, AxisKind.REGISTER), Factor(ROW_LANES, AxisKind.LANE)),
             matrix.column: columns,
         }

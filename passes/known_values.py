@@ -41,8 +41,8 @@ class KnownValues:
     """What follows from constants and from conditions whose values are given, to the last bit.
 
     Reads whose mask is false are 0. What is not known could be anything, infinities and NaN too: 0 · y is 0 only if y
-    is known (or an integer). Functions whose last bits differ between libraries (exp, erf, …) are evaluated only at ±0 and
-    ±∞, where C prescribes them.
+    is known (or an integer). Functions whose last bits differ between libraries (exp, erf, …) are evaluated only at ±0
+    and ±∞, where C prescribes them.
 
     conditions: bools by value.
     greater: floats that are taken to be greater than −∞, or NaN: of these, −∞ − x is −∞.

@@ -262,9 +262,9 @@ class LaneIdOp(_IdOp):
 class ForOp(IRDLOperation):
     """`gpu_kernel.for %i = %start to 512 step 64 unroll { … }`: nothing is carried; state lives in register arrays.
 
-    end: a number, or an index, `to %end`. step: a number. unroll: `unroll` writes all steps out, `unroll 4` four at a time, `unroll 1` none; the
-      compiler's choice
-    where it is absent.
+    end: a number, or an index, `to %end`. step: a number.
+    unroll: `unroll` writes all steps out, `unroll 4` four at a time, `unroll 1` none; the compiler's choice where it is
+      absent.
     """
 
     name = "gpu_kernel.for"

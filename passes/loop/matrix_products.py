@@ -178,7 +178,7 @@ def _axes(value: SSAValue, tiled: set[str]) -> set[str] | str:
 
 
 def _axes_under(value: SSAValue) -> set[str] | None:
-    """The axes that an index of any form is made of; None where it is made of data, or of what a reduction goes over."""
+    """The axes that an index of any form is made of; None where it is made of data, or of what is reduced."""
     axes: set[str] = set()
     stack, seen = [value], {value}
     while stack:

@@ -30,6 +30,7 @@ from ...dialects.uop import (
     ScanAxisOp,
     ScanOp,
     StoreOp,
+    YieldOp,
 )
 from ...rewriting.builder import Builder
 from .accesses import Access, Accesses, Condition
@@ -76,7 +77,9 @@ class _Rangeify:
     def __init__(self, kernel: KernelOp):
         self.kernel = kernel
         block = kernel.body.block
-        *self.ops, self.result = block.ops
+        *self.ops, result = block.ops
+        assert isinstance(result, YieldOp)
+        self.result = result
         self.plan = Accesses(self.ops, self.result.operands, frozenset(block.args), parts=self.result.part_counts)
         outputs = len(self.result.operands)
         names = distinct_names(

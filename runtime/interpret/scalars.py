@@ -206,7 +206,6 @@ class ScalarInterpreter:
         if not same_bits(buffer[where], values if places else values.reshape(())).all():
             raise ExecutionError("uop.store writes different values to one element", op)
 
-
     def excuse(self, buffer: SSAValue, indices: Sequence[Array], outside: Array) -> None:
         """Note the elements that nobody asks for."""
         excused = self.excused.setdefault(buffer, np.zeros(self.buffers[buffer].shape, dtype=bool))

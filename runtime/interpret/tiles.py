@@ -52,7 +52,8 @@ def interpret_tile_kernel(kernel: KernelOp, buffers: Sequence[Array], kept: Mapp
     kept: outputs that hold elements which need not be written, each with the input that is not read in its stead
     Raises `ExecutionError`, which names the op, when an access that its mask allows leaves its buffer or slab, when
     two different values are written to one element, when an element of an output is left out that lies inside the
-    limits of loops and blocks, when elements that are moved as a vector do not lie side by side, and when the origin of a stage differs between threads.
+    limits of loops and blocks, when elements that are moved as a vector do not lie side by side, and when the origin of
+    a stage differs between threads.
     """
     check_buffers(kernel, buffers)
     interpreter = _Interpreter(kernel)

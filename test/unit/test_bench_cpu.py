@@ -223,7 +223,11 @@ def test_limits_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
 def test_a_machine_that_a_program_outruns_is_measured_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("UOP_CACHE_DIR", str(tmp_path))
     rates = iter([Limits(3.0, 100.0, ""), Limits(2.0, 200.0, "")])
-    monkeypatch.setattr(limits, "measure_limits", lambda device, threads: next(rates))
+
+    def measured(device: str, threads: int) -> Limits:
+        return next(rates)
+
+    monkeypatch.setattr(limits, "measure_limits", measured)
     assert limits.limits("cpu", 1).flops == 100.0
     assert limits.limits("cpu", 1, reached=99.0).flops == 100.0
     assert limits.limits("cpu", 1, reached=101.0) == limits.limits("cpu", 1) == Limits(3.0, 200.0, "")

@@ -331,7 +331,7 @@ def test_no_case_of_that_name(capsys: pytest.CaptureFixture[str]) -> None:
 def test_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setitem(sys.modules, "transformers", None)
     assert main(["check", "models"]) == 1
-    assert capsys.readouterr().err == "uop: error: transformers is not installed: pip install 'uop[check]'\n"
+    assert capsys.readouterr().err == "uop: error: transformers is not installed: pip install 'uop[models]'\n"
 
 
 @pytest.mark.parametrize("arguments", [["--jobs", "0"], ["--limit", "-1"], ["--dtype", "c64"], ["--level", "torch"]])

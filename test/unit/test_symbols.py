@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from generators.symbols import EXTENTS, NAMES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from xdsl.dialects.func import Func, FuncOp
@@ -14,21 +15,8 @@ from uop.tools.plugins import make_context
 
 CONTEXT = make_context()
 CONTEXT.load_dialect(Func)
-NAMES = ("s0", "s1", "batch")
 
 
-def _combined(children: st.SearchStrategy[Extent]) -> st.SearchStrategy[Extent]:
-    pairs = st.tuples(children, children)
-    return st.one_of(
-        pairs.map(lambda p: p[0] + p[1]),
-        pairs.map(lambda p: p[0] - p[1]),
-        pairs.map(lambda p: p[0] * p[1]),
-        st.tuples(children, st.integers(1, 7)).map(lambda p: p[0] // p[1]),
-    )
-
-
-LEAVES = st.one_of(st.integers(-9, 9).map(Extent.of), st.sampled_from(NAMES).map(Extent.of))
-EXTENTS = st.recursive(LEAVES, _combined, max_leaves=6)
 VALUES = st.fixed_dictionaries({name: st.integers(0, 20) for name in NAMES})
 
 few = settings(max_examples=40, deadline=None)

@@ -34,8 +34,8 @@ def task_grain(body: Block, tasks: int) -> int:
 
 def _number(value: SSAValue) -> Number | None:
     """A constant, or that at which a limit is clipped."""
-    is_clipped = isinstance(value.owner, MinOp | MaxOp)
-    return constant_value(value.owner.operands[1] if is_clipped else value)
+    clip = value.owner
+    return constant_value(clip.operands[1] if isinstance(clip, MinOp | MaxOp) else value)
 
 
 def _cost(block: Block) -> float:

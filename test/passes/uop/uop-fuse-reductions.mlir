@@ -121,8 +121,8 @@ uop.kernel @others(%out: memref<4xf32>, %half: memref<4xf16>, %x: memref<4x40000
 // CHECK:         %[[MAX:.*]], %[[SUM:.*]], %[[ACC:.*]] = uop.reduce online_attention %[[X]], %[[ONE:.*]], %[[V]] over %{{.*}} : f32, f32, f32
 // CHECK-NOT:     uop.reduce
 // CHECK-DAG:     %[[IS:.*]] = uop.eq %[[MAX]], %[[NOTHING]] : f32
-// CHECK-DAG:     %[[MEAN:.*]] = uop.div %[[ACC]], %[[SUM]] : f32
-// CHECK:         %[[OUT:.*]] = uop.where %[[IS]], %[[ACC]], %[[MEAN]] : f32
+// CHECK:         %[[BY:.*]] = uop.where %[[IS]], %[[ONE]], %[[SUM]] : f32
+// CHECK-NEXT:    %[[OUT:.*]] = uop.div %[[ACC]], %[[BY]] : f32
 // CHECK-NEXT:    uop.store %[[OUT]], %out[%j, %l]
 uop.kernel @attention(%out: memref<17x16xf32>, %q: memref<17x8xf32>, %k: memref<19x8xf32>, %v: memref<19x16xf32>) {
   %j = uop.range j = 17

@@ -40,6 +40,6 @@ func.func @f(%x: tensor<8x64xf32>, %w: tensor<32x64xf32>) -> tensor<8x32xf32> {
 // JOIN-NEXT:    func.return
 
 // UNKNOWN: error: cut 'model.py:9': no value is called that
-// UNKNOWN: help: there are: src/model.py:3, %norm, src/model.py:4, src/model.py:5
+// UNKNOWN: help: there are: src/model.py:5, src/model.py:4, src/model.py:3, %norm
 
 // RETURNED: error: join 'model.py:5': the function returns it

@@ -40,6 +40,8 @@ from uop.dialects.monoids import MONOIDS, MonoidAttr, number_attribute
 from uop.dialects.schedule import BlockGroup, Factor, Schedule, ScheduleAttr, Staging
 from uop.dialects.types import ELEMENT_TYPES, integer_bounds, is_float
 
+from .symbols import symbol_attributes
+
 ELEMENTS = tuple(ELEMENT_TYPES.values())
 
 elements = st.sampled_from(ELEMENTS)
@@ -219,6 +221,7 @@ attributes = st.one_of(
     monoids,
     schedules,
     swizzles,
+    symbol_attributes,
     st.lists(st.integers(-(2**63), 2**63 - 1), max_size=3).map(lambda values: DenseArrayBase.from_list(i64, values)),
 )
 """What a discardable attribute may be."""
