@@ -9,7 +9,17 @@ from xdsl.ir import Attribute, Region, SSAValue
 from uop.dialects.atoms import ATOMS
 from uop.dialects.axes import THREAD_KINDS, AxisKind
 from uop.dialects.layouts import SHARED
-from uop.dialects.tile import AxisOp, MmaOp, ReadOp, ReduceAcrossOp, ScanAcrossOp, StageOp, TakeAcrossOp, WriteOp
+from uop.dialects.tile import (
+    AxisOp,
+    LeaveUnlessOp,
+    MmaOp,
+    ReadOp,
+    ReduceAcrossOp,
+    ScanAcrossOp,
+    StageOp,
+    TakeAcrossOp,
+    WriteOp,
+)
 from uop.dialects.types import ELEMENT_TYPES, byte_width, index, with_element
 from uop.dialects.uop import KernelOp
 
@@ -147,6 +157,10 @@ def mma(program: Program) -> None:
     program.add(MmaOp.of(atom, *operands))
 
 
+def leave_unless(program: Program) -> None:
+    program.add(LeaveUnlessOp.of(program.value(i1)))
+
+
 OPS: tuple[Maker, ...] = (
     *VOCABULARY,
     *MOVEMENT,
@@ -159,6 +173,7 @@ OPS: tuple[Maker, ...] = (
     scan_across,
     take_across,
     mma,
+    leave_unless,
     for_(lambda: OPS),
 )
 
