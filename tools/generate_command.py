@@ -38,12 +38,14 @@ def generate_command(options: argparse.Namespace) -> int:
     tokenizer, prompt = _prompt(model, options)
     ends = frozenset[int]() if options.ignore_end else end_tokens(model)
     seconds: dict[str, float] = {}
+    with told.status("weights"), _timed(seconds, "weights"):  # what is missing is said before anything is compiled
+        weights = _weights(model, options, told)
     with told.status("compile"), _timed(seconds, "compile"):
         compile_options = CompileOptions(arch=device.arch(), vector_bytes=device.vector_bytes())
         decode = compile_text(model, "decode", device, compile_options)
         prefill, reason = _prefill(model, device, compile_options, len(prompt))
     with told.status("weights"), _timed(seconds, "weights"):
-        state = TextState(model, _weights(model, options, told), device)
+        state = TextState(model, weights, device)
         steps = [None if compiled is None else TextProgram(compiled, state, device) for compiled in (decode, prefill)]
     decode_step, prefill_step = steps
     assert decode_step is not None
@@ -118,6 +120,10 @@ def _weights(model: LanguageModel, options: argparse.Namespace, told: Console) -
     if options.random_weights is not None:
         with random_state(options.random_weights):
             return dict(model.make_module().named_parameters())
+    if folder_of(model.source) is None:
+        raise CaptureError(
+            f"{model.source} is a configuration without weights: give a folder that has some, or --random-weights"
+        )
     weights = load_weights(model)
     if weights.note:
         told.print(f"uop: note: {weights.note}", soft_wrap=True)
@@ -146,7 +152,7 @@ def _print_tokens(
 def _timed(seconds: dict[str, float], name: str) -> Generator[None]:
     start = time.perf_counter()
     yield
-    seconds[name] = time.perf_counter() - start
+    seconds[name] = seconds.get(name, 0.0) + time.perf_counter() - start
 
 
 def _table(model: LanguageModel, seconds: Mapping[str, float], times: Times, from_cache: bool) -> Table:
