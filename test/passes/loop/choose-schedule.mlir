@@ -620,7 +620,7 @@ uop.kernel @decode(%out: memref<4x64xf32>, %q: memref<4x64xf32>, %k: memref<4096
 
 // The same in 16 bits: 4 queries are rows of an instruction, of which it leaves 12 unused.
 // CHECK-LABEL: uop.kernel @decode_f16
-// CHECK-SAME: schedule #tile.schedule<h = 16 mma, c = 8 register * 8 mma, j = 64 loop * 4 register * 16 mma, d = 4 unroll * 16 mma, stage = [%q async swizzle 8, %k buffers 2 async swizzle 8, %v buffers 2 async swizzle 8]>
+// CHECK-SAME: schedule #tile.schedule<h = 16 mma, c = 8 register * 8 mma, j = 64 loop * 4 register * 16 mma, d = 4 unroll * 16 mma, stage = [%q async swizzle 8, %k buffers 2 async swizzle 8, %v buffers 2 async swizzle 8], min_blocks = 12>
 uop.kernel @decode_f16(%out: memref<4x64xf32>, %q: memref<4x64xf16>, %k: memref<4096x64xf16>, %v: memref<4096x64xf16>) {
   %one = uop.const 1.0 : f32
   loop.for %h (h = 4 parallel) {
