@@ -95,11 +95,12 @@ def print_tables(results: Mapping[str, Any]) -> None:
 
 
 def merge_record(record: Path, data: dict[str, Any], known: Sequence[str]) -> None:
-    """Put the results into the record; what was not measured keeps what is there of the machine and of programs."""
+    """Put the results into the record; what was not measured keeps what is there, of the machine and of each
+    program."""
     before: dict[str, Any] = json.loads(record.read_text()) if record.exists() else {"results": {}}
-    results = before["results"] | data["results"]
+    results = {name: before["results"].get(name, {}) | data["results"].get(name, {}) for name in known}
     data["machine"] = data.get("machine") or before.get("machine")
-    data["results"] = {name: results[name] for name in known if name in results}
+    data["results"] = {name: found for name, found in results.items() if found}
     record.write_text(as_text(data))
 
 
