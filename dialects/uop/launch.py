@@ -14,11 +14,11 @@ from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
 from ..argument_attributes import mutated_result
-from ..syntax import number, parse_attributes, print_attributes, print_operands
+from ..syntax import number, print_attributes, print_operands
 from ..types import byte_count, element_of
 from .kernel import KernelOp
 from .movement import ReshapeOp
-from .reduction import parse_function_type
+from .reduction import parse_typed
 
 
 @irdl_op_definition
@@ -97,15 +97,7 @@ class LaunchOp(IRDLOperation):
                 properties[name] = ArrayAttr(
                     parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: _parse_place(parser))
                 )
-        attributes = parse_attributes(parser)
-        parser.parse_punctuation(":")
-        type = parse_function_type(parser)
-        return cls.create(
-            operands=parser.resolve_operands(operands, type.inputs.data, position),
-            result_types=type.outputs.data,
-            properties=properties,
-            attributes=attributes,
-        )
+        return parse_typed(cls, parser, operands, position, properties)
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")

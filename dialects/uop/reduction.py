@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 from xdsl.dialects.builtin import FunctionType, IntegerAttr, TensorType, i64
 from xdsl.ir import Attribute, SSAValue
@@ -17,7 +18,7 @@ from xdsl.irdl import (
     var_operand_def,
     var_result_def,
 )
-from xdsl.parser import Parser
+from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
@@ -35,6 +36,8 @@ from ..syntax import (
 )
 from ..types import element_of, is_integer, is_value_type, shape_of, with_shape
 from .movement import Integers, verify_axes
+
+OpT = TypeVar("OpT", bound=IRDLOperation)
 
 
 def verify_monoid_operands(
@@ -68,6 +71,25 @@ def parse_function_type(parser: Parser) -> FunctionType:
     if not isinstance(type, FunctionType):
         parser.raise_error("expected types of operands and results: `(…) -> …`")
     return type
+
+
+def parse_typed(
+    op: type[OpT],
+    parser: Parser,
+    operands: Sequence[UnresolvedOperand],
+    position: int,
+    properties: Mapping[str, Attribute],
+) -> OpT:
+    """The op whose text ends in attributes and the types of its operands and results. position: of the operands"""
+    attributes = parse_attributes(parser)
+    parser.parse_punctuation(":")
+    type = parse_function_type(parser)
+    return op.create(
+        operands=parser.resolve_operands(operands, type.inputs.data, position),
+        result_types=type.outputs.data,
+        properties=properties,
+        attributes=attributes,
+    )
 
 
 @irdl_op_definition
@@ -116,15 +138,7 @@ class ReduceAxisOp(IRDLOperation):
         operands = parse_operands(parser)
         parser.parse_keyword("axes")
         axes = parse_integers(parser)
-        attributes = parse_attributes(parser)
-        parser.parse_punctuation(":")
-        type = parse_function_type(parser)
-        return cls.create(
-            operands=parser.resolve_operands(operands, type.inputs.data, position),
-            result_types=type.outputs.data,
-            properties={"monoid": monoid, "axes": axes},
-            attributes=attributes,
-        )
+        return parse_typed(cls, parser, operands, position, {"monoid": monoid, "axes": axes})
 
     def print(self, printer: Printer) -> None:
         printer.print_string(f" {self.monoid.data} ")
@@ -228,15 +242,7 @@ class GatherOp(IRDLOperation):
         position = parser.pos
         operands = parse_operands(parser)
         axis = _parse_axis(parser)
-        attributes = parse_attributes(parser)
-        parser.parse_punctuation(":")
-        type = parse_function_type(parser)
-        return cls.create(
-            operands=parser.resolve_operands(operands, type.inputs.data, position),
-            result_types=type.outputs.data,
-            properties={"axis": axis},
-            attributes=attributes,
-        )
+        return parse_typed(cls, parser, operands, position, {"axis": axis})
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
@@ -296,15 +302,7 @@ class ScatterOp(IRDLOperation):
             parser.parse_punctuation(",")
             operands = [first, *parse_operands(parser)]
         properties["axis"] = _parse_axis(parser)
-        attributes = parse_attributes(parser)
-        parser.parse_punctuation(":")
-        type = parse_function_type(parser)
-        return cls.create(
-            operands=parser.resolve_operands(operands, type.inputs.data, position),
-            result_types=type.outputs.data,
-            properties=properties,
-            attributes=attributes,
-        )
+        return parse_typed(cls, parser, operands, position, properties)
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" " if self.monoid is None else f" {self.monoid.data} ")
