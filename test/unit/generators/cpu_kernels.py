@@ -25,7 +25,7 @@ from uop.dialects.types import index, is_vector, shape_of, with_element
 
 from .attributes import elements
 from .loops import scalar
-from .program import Maker, Program
+from .program import Maker, Program, branch
 from .vocabulary import VOCABULARY
 
 LANES = (2, 4, 8)
@@ -119,12 +119,6 @@ def for_(program: Program) -> None:
     program.add(op)
 
 
-def if_(program: Program) -> None:
-    op = IfOp.of(program.value(i1), otherwise=program.draw(st.booleans()))
-    program.fill_regions(op, OPS, 3)
-    program.add(op)
-
-
 OPS: tuple[Maker, ...] = (
     *VOCABULARY,
     task_id,
@@ -136,7 +130,7 @@ OPS: tuple[Maker, ...] = (
     load,
     store,
     for_,
-    if_,
+    branch(IfOp, lambda: OPS),
 )
 
 

@@ -36,7 +36,7 @@ from uop.dialects.types import ELEMENT_TYPES, byte_width, index, shape_of
 
 from .attributes import elements, memrefs, spaces
 from .loops import scalar
-from .program import Maker, Program
+from .program import Maker, Program, branch
 from .vocabulary import VOCABULARY
 
 
@@ -172,12 +172,6 @@ def for_(program: Program) -> None:
     program.add(op)
 
 
-def if_(program: Program) -> None:
-    op = IfOp.of(program.value(i1), otherwise=program.draw(st.booleans()))
-    program.fill_regions(op, OPS, 3)
-    program.add(op)
-
-
 OPS: tuple[Maker, ...] = (
     *VOCABULARY,
     block_id,
@@ -196,7 +190,7 @@ OPS: tuple[Maker, ...] = (
     pack,
     pin,
     for_,
-    if_,
+    branch(IfOp, lambda: OPS),
 )
 
 

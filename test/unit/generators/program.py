@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from hypothesis import strategies as st
+from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
+from uop.dialects.branch import Branch
 from uop.dialects.types import element_of, is_memref, is_tensor, is_vector
 from uop.dialects.uop import ConstOp, ExpandOp
 
@@ -119,12 +121,19 @@ class Program:
         for _ in range(self.draw(st.integers(0, most))):
             self.draw(st.sampled_from(makers))(self)
 
-    def fill_regions(self, op: Operation, makers: Sequence[Maker], most: int) -> None:
-        """Append up to so many to each block of an op whose regions see what is in scope."""
-        for region in op.regions:
-            for block in region.blocks:
-                self.nested(block).fill(makers, most)
-
 
 Maker = Callable[[Program], None]
 """Appends one op, and what it needs, to a program."""
+
+
+def branch(kind: type[Branch], inner: Callable[[], Sequence[Maker]]) -> Maker:
+    """Makes branches of a kernel dialect, whose parts hold `inner` ops."""
+
+    def make(program: Program) -> None:
+        op = kind.of(program.value(i1), otherwise=program.draw(st.booleans()))
+        for region in op.regions:
+            for block in region.blocks:
+                program.nested(block).fill(inner(), 3)
+        program.add(op)
+
+    return make
