@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import torch
 from torch import fx
+from torch._ops import OpOverload
 from xdsl.dialects.func import FuncOp
 
 from ..dialects.symbols import Extent
@@ -213,6 +214,10 @@ class _Importer(GraphImporter):
         argument.name_hint = identifier(node.name)
         self.values[node] = [argument]
         return True
+
+    def ordered(self, node: fx.Node, overload: OpOverload[..., Any]) -> None:
+        """PyTorch makes the call: it raises what eager PyTorch does, and its token is an output of the graph."""
+        self.problem(node, str(overload), "a call for its effect: PyTorch makes it, between programs")
 
     def imported(self, name: str) -> ImportedGraph:
         """The function and what makes the graph's outputs."""

@@ -130,7 +130,7 @@ class GraphImporter:
             if node.target is operator.getitem:
                 self._get_item(node)
             elif (ordered := ordered_overload(node)) is not None:
-                self._ordered(node, ordered)
+                self.ordered(node, ordered)
             elif isinstance(node.target, HigherOrderOperator):
                 self.problem(node, str(node.target), "control flow that depends on data is not supported")
             elif any(source not in self.values and source not in self.sizes for source in node.all_input_nodes):
@@ -142,7 +142,7 @@ class GraphImporter:
             else:
                 self.problem(node, str(node.target), "is no operator of PyTorch")
 
-    def _ordered(self, node: torch.fx.Node, overload: OpOverload[..., Any]) -> None:
+    def ordered(self, node: torch.fx.Node, overload: OpOverload[..., Any]) -> None:
         """A call of `overload` for its effect: checks have none."""
         if overload not in _ASSERTIONS:
             self.problem(node, str(overload), "an operation with an effect other than its results is not supported")

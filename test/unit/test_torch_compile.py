@@ -277,6 +277,19 @@ def test_random_numbers_are_those_of_eager_pytorch() -> None:
     assert "it draws random numbers; draw them outside" in messages[0]
 
 
+@pytest.mark.parametrize("name", ["inv", "cholesky"])
+def test_checks_of_matrices_are_made_by_pytorch(name: str) -> None:
+    def function(x: torch.Tensor) -> torch.Tensor:
+        return getattr(torch.linalg, name)(x) + 1
+
+    x = torch.eye(3) * 4 + 0.5
+    result, (message,) = told(function, x)
+    assert_close(result, function(x))
+    assert "aten._linalg_check_errors.default: a call for its effect" in message
+    with pytest.raises(torch.linalg.LinAlgError, match=f"linalg.{name}"):
+        compiled(function)(torch.zeros(3, 3))  # the warning has been told
+
+
 def test_modules_stand_for_the_lines_that_pytorch_hides() -> None:
     _, (message,) = told(nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.5)), X)
     assert "model.1 (Dropout): aten.native_dropout on tensor<3x4xf32>" in message
