@@ -53,30 +53,30 @@ Reduce = Callable[["Monoid", list[SSAValue]], list[SSAValue]]
 class Stages:
     """How many elements are combined in two stages.
 
-    first: the monoid of the elements' first values, in which every element is idempotent. rest: that of each of the
-    others. adapt: what takes the place of an element's other values when the first values are `total` together.
+    first: the monoid of the elements' first values. rest: that of each of the others. adapt: what takes the place of an
+    element's other values when the first values are `totals` together.
 
-    Then combine(x, y) is (total, rest(adapt(x, total), adapt(y, total))). It is associative because adapting to a
-    total and then to a greater one is adapting to the greater one, and because `adapt` and `rest` commute.
+    Then combine(x, y) is (totals, rest(adapt(x, totals), adapt(y, totals))). It is associative because what elements
+    adapted to their totals give, adapted to greater totals, is what they give adapted to these at once.
     """
 
     first: str
     rest: str
-    adapt: Callable[[ALUBuilder, Sequence[SSAValue], SSAValue], list[SSAValue]]
+    adapt: Callable[[ALUBuilder, Sequence[SSAValue], Sequence[SSAValue]], list[SSAValue]]
 
     def fold(
         self, b: ALUBuilder, state: Sequence[SSAValue] | None, elements: Sequence[SSAValue], reduce: Reduce
     ) -> list[SSAValue]:
         """`state`, if there is one, combined with the `elements`, which `reduce` makes one of."""
         first, rest = MONOIDS[self.first], MONOIDS[self.rest]
-        (total,) = reduce(first, [elements[0]])
+        totals = first.reduce(b, elements[: first.width], reduce)
         if state is not None:
-            (total,) = first.combine(b, [state[0]], [total])
-        others = [reduce(rest, [value])[0] for value in self.adapt(b, elements, total)]
+            totals = first.combine(b, state[: first.width], totals)
+        others = [reduce(rest, [value])[0] for value in self.adapt(b, elements, totals)]
         if state is not None:
-            before = self.adapt(b, state, total)
+            before = self.adapt(b, state, totals)
             others = [rest.combine(b, [x], [y])[0] for x, y in zip(before, others, strict=True)]
-        return [total, *others]
+        return [*totals, *others]
 
     def combine(self, b: ALUBuilder, x: Sequence[SSAValue], y: Sequence[SSAValue]) -> list[SSAValue]:
         """Two elements."""
@@ -92,6 +92,7 @@ class Monoid:
     combine: builds the combination of two elements in uop ops.
     accepts: whether the element types are in its domain.
     stages: how many elements are combined, where that is not one after the other.
+    idempotent: whether an element combined with itself is itself.
     """
 
     name: str
@@ -101,10 +102,23 @@ class Monoid:
     identity: Callable[[Sequence[Attribute]], tuple[Number, ...]]
     combine: Combine
     stages: Stages | None = None
+    idempotent: bool = False
 
     def reduce(self, b: ALUBuilder, elements: Sequence[SSAValue], reduce: Reduce) -> list[SSAValue]:
         """Many elements combined, given how it is done for monoids without stages."""
         return reduce(self, list(elements)) if self.stages is None else self.stages.fold(b, None, elements, reduce)
+
+    def fold(
+        self, b: ALUBuilder, state: Sequence[SSAValue], elements: Sequence[SSAValue], reduce: Reduce
+    ) -> list[SSAValue]:
+        """`state` combined with many elements.
+
+        Where first values are idempotent, all is adapted once, to the totals of all. Otherwise a state of many elements
+        that is adapted to almost its own totals would lose digits in each step.
+        """
+        if self.stages is not None and MONOIDS[self.stages.first].idempotent:
+            return self.stages.fold(b, state, elements, reduce)
+        return self.combine(b, state, self.reduce(b, elements, reduce))
 
 
 def least(element: Attribute) -> Number:
@@ -120,6 +134,7 @@ def greatest(element: Attribute) -> Number:
 def _simple(
     name: str, op: str, summary: str, accepts: Callable[[Attribute], bool], identity: Callable[[Attribute], Number]
 ) -> Monoid:
+    """Of one value, combined by one op."""
     return Monoid(
         name,
         summary,
@@ -127,6 +142,7 @@ def _simple(
         lambda types: accepts(types[0]),
         lambda types: (identity(types[0]),),
         lambda b, x, y: [b.alu(op, x[0], y[0])],
+        idempotent=op in ("max", "min", "and", "or"),
     )
 
 
@@ -155,19 +171,59 @@ def _combine_arg(no_better: str, sooner: str) -> Combine:
     return combine
 
 
+def _combine_means(b: ALUBuilder, x: Sequence[SSAValue], y: Sequence[SSAValue]) -> list[SSAValue]:
+    """(count, mean) of two samples together.
+
+    The mean moves by the share of the sample that comes: where that is small, the mean keeps all its digits. Of
+    infinities that would be NaN, but their mean is their sum.
+    """
+    (x_count, x_mean), (y_count, y_mean) = x, y
+    count, delta = b.alu("add", x_count, y_count), b.alu("sub", y_mean, x_mean)
+    share = b.alu("mul", y_count, _reciprocal(b, count))
+    moved = b.alu("add", x_mean, b.alu("mul", delta, b.expand_like(share, delta)))
+    is_finite = b.alu("lt", b.alu("abs", delta), b.constant_like(float("inf"), delta))
+    return [count, b.alu("where", is_finite, moved, b.alu("add", x_mean, y_mean))]
+
+
+def _reciprocal(b: ALUBuilder, count: SSAValue) -> SSAValue:
+    """1 ÷ count; 1 for 0, which nothing is divided by."""
+    one = b.constant_like(1.0, count)
+    return b.alu("div", one, b.alu("where", b.alu("eq", count, b.constant_like(0.0, count)), one, count))
+
+
+def _weighted(b: ALUBuilder, sample: Sequence[SSAValue], totals: Sequence[SSAValue]) -> list[SSAValue]:
+    """What a sample adds to the mean of so many elements."""
+    count, mean = sample
+    share = b.alu("mul", count, b.expand_like(_reciprocal(b, totals[0]), count))
+    return [b.alu("mul", mean, b.expand_like(share, mean))]
+
+
 def _combine_welford(b: ALUBuilder, x: Sequence[SSAValue], y: Sequence[SSAValue]) -> list[SSAValue]:
-    """(mean, sum of squared deviations, count) of two samples together.
+    """(count, mean, sum of squared deviations) of two samples together.
 
     Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances" (1979).
     """
-    (x_mean, x_m2, x_count), (y_mean, y_m2, y_count) = x, y
-    count = b.alu("add", x_count, y_count)
+    (x_count, x_mean, x_squares), (y_count, y_mean, y_squares) = x, y
+    count, mean = _combine_means(b, (x_count, x_mean), (y_count, y_mean))
     delta = b.alu("sub", y_mean, x_mean)
-    empty = b.alu("eq", count, b.constant_like(0.0, count))
-    share = b.alu("div", y_count, b.alu("where", empty, b.constant_like(1.0, count), count))
-    mean = b.alu("add", x_mean, b.alu("mul", delta, share))
-    spread = b.alu("mul", b.alu("mul", delta, delta), b.alu("mul", x_count, share))
-    return [mean, b.alu("add", b.alu("add", x_m2, y_m2), spread), count]
+    weight = b.alu("mul", x_count, b.alu("mul", y_count, _reciprocal(b, count)))
+    spread = b.alu("mul", b.alu("mul", delta, b.expand_like(weight, delta)), delta)
+    # Deviations from an infinite mean are NaN.
+    spread = b.alu("add", spread, b.alu("sub", mean, mean))
+    return [count, mean, b.alu("add", b.alu("add", x_squares, y_squares), spread)]
+
+
+def deviations_from(b: ALUBuilder, sample: Sequence[SSAValue], point: SSAValue) -> SSAValue:
+    """The sum of the squares of what the elements of a sample, (count, mean, sum of squared deviations), deviate from a
+    point: Σ (x − p)² = Σ (x − mean)² + count · (mean − p)²."""
+    count, mean, squares = sample
+    delta = b.alu("sub", mean, b.expand_like(point, mean))
+    return b.alu("add", b.alu("mul", b.alu("mul", delta, b.expand_like(count, delta)), delta), squares)
+
+
+def _shifted(b: ALUBuilder, sample: Sequence[SSAValue], totals: Sequence[SSAValue]) -> list[SSAValue]:
+    """Squared deviations from the mean of a sample as those from the mean of all."""
+    return [deviations_from(b, sample, totals[1])]
 
 
 def _neighbour(b: ALUBuilder, value: SSAValue, up: bool) -> SSAValue:
@@ -195,8 +251,8 @@ def _arg_stages(first: str, no_better: str, rest: str) -> Stages:
     the best is NaN, the neighbour is an infinity, that only NaN is beyond of.
     """
 
-    def adapt(b: ALUBuilder, element: Sequence[SSAValue], best: SSAValue) -> list[SSAValue]:
-        value, place = element
+    def adapt(b: ALUBuilder, element: Sequence[SSAValue], totals: Sequence[SSAValue]) -> list[SSAValue]:
+        (value, place), (best,) = element, totals
         if is_float(element_of(value.type)):
             wins = b.alu("not", b.alu(no_better, value, _neighbour(b, best, up=first == "min")))
         else:
@@ -235,12 +291,12 @@ def exp_of_difference(b: ALUBuilder, value: SSAValue, base: SSAValue, scale: flo
     return b.alu("exp2", b.alu("fma", value, b.constant_like(power, value), b.expand_like(minus, value)))
 
 
-def _rescaled(b: ALUBuilder, element: Sequence[SSAValue], maximum: SSAValue) -> list[SSAValue]:
+def _rescaled(b: ALUBuilder, element: Sequence[SSAValue], totals: Sequence[SSAValue]) -> list[SSAValue]:
     """Sums of terms times exp(value − own maximum) as those times exp(value − maximum): the exponent of the one factor
     is never above 0. A sum may have more elements than the maximum, along axes that the values do not depend on."""
-    own, *totals = element
+    (own, *sums), (maximum,) = element, totals
     factor = exp_of_at_most_zero(b, b.alu("sub", own, base_of_exponents(b, maximum)))
-    return [b.alu("mul", total, b.expand_like(factor, total)) for total in totals]
+    return [b.alu("mul", each, b.expand_like(factor, each)) for each in sums]
 
 
 def _online(name: str, summary: str, width: int) -> Monoid:
@@ -295,6 +351,7 @@ def _rows() -> list[Monoid]:
             _arg_stages("max", "le", "min"),
         ),
         Monoid(
+            idempotent=True,
             "argmin",
             "least and its first index; NaN counts as least",
             2,
@@ -304,6 +361,7 @@ def _rows() -> list[Monoid]:
             _arg_stages("min", "ge", "min"),
         ),
         Monoid(
+            idempotent=True,
             "argmax_last",
             "greatest and its last index; NaN counts as greatest",
             2,
@@ -313,6 +371,7 @@ def _rows() -> list[Monoid]:
             _arg_stages("max", "le", "max"),
         ),
         Monoid(
+            idempotent=True,
             "argmin_last",
             "least and its last index; NaN counts as least",
             2,
@@ -322,6 +381,7 @@ def _rows() -> list[Monoid]:
             _arg_stages("min", "ge", "max"),
         ),
         Monoid(
+            idempotent=True,
             "logaddexp",
             "log of the sum of exp",
             1,
@@ -331,13 +391,23 @@ def _rows() -> list[Monoid]:
         ),
         Monoid(
             "welford",
-            "mean, sum of squared deviations, count",
+        Monoid(
+            "mean",
+            "count and mean",
+            2,
+            _all_one_float,
+            lambda t: (0.0, 0.0),
+            _combine_means,
+            Stages("add", "add", _weighted),
+        ),
+            "count, mean, sum of squared deviations",
             3,
             _all_one_float,
             lambda t: (0.0, 0.0, 0.0),
             _combine_welford,
         ),
         _online("online_softmax", "maximum and sum of weights times exp(value − maximum)", 2),
+            Stages("mean", "add", _shifted),
         _online("online_attention", "maximum, and sums of weights and of terms, each times exp(value − maximum)", 3),
     ]
 

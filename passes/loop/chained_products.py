@@ -131,8 +131,8 @@ class ChainedReduction:
         total = self._across(b, first, self._in_registers(b, first, scores))
         (total,) = first.combine(b, [state[0]], [total])
         if score.scale is None:
-            weights, factors = stages.adapt(b, [scores, weights, b.constant_like(1.0, scores)], total)
-            before = stages.adapt(b, state, total)
+            weights, factors = stages.adapt(b, [scores, weights, b.constant_like(1.0, scores)], [total])
+            before = stages.adapt(b, state, [total])
         else:
             base = base_of_exponents(b, total)
             factors = exp_of_difference(b, scores, base, score.scale)

@@ -555,7 +555,7 @@ class _Conversion:
         ]
         carried = [loop.carry(types) for loop in loops][-1]
         if monoid.stages is not None:
-            return monoid.stages.fold(builder, carried, elements, reduce)
+            return monoid.fold(builder, carried, elements, reduce)
         return monoid.combine(builder, carried, elements)
 
     def elements(self, builder: TileBuilder, op: ReduceOp, axes: Sequence[str]) -> list[SSAValue]:

@@ -124,7 +124,7 @@ def half(values: Sequence[SSAValue], first: int) -> list[SSAValue]:
 @pytest.mark.parametrize("name", [name for name, monoid in MONOIDS.items() if monoid.stages is not None])
 def test_identities_stay_identities(name: str) -> None:
     monoid = MONOIDS[name]
-    types = [f32] * monoid.width if name in dict(ONLINE) else [f32, i32]
+    types = [f32, i32] if "arg" in name else [f32] * monoid.width
     identity = [
         cast(SSAValue, Typed(type, constant(number, type)[None]))
         for number, type in zip(monoid.identity(types), types, strict=True)
@@ -266,7 +266,10 @@ def test_exponents_of_online_sums_are_never_above_zero(name: str, width: int) ->
 # Rules that are broken on purpose: the proofs refuse them.
 
 
-def broken(adapt: Callable[[ALUBuilder, Sequence[SSAValue], SSAValue], list[SSAValue]]) -> Combine:
+Adapt = Callable[[ALUBuilder, Sequence[SSAValue], Sequence[SSAValue]], list[SSAValue]]
+
+
+def broken(adapt: Adapt) -> Combine:
     """The combination of a monoid that rescales like this."""
     return Stages("max", "add", adapt).combine
 
@@ -291,10 +294,10 @@ def test_sums_that_are_not_rescaled_are_refused(width: int) -> None:
 def test_one_sum_that_is_not_rescaled_is_refused() -> None:
     """It is a monoid, of exponents that are never above 0, but of another sum."""
 
-    def adapt(b: ALUBuilder, element: Sequence[SSAValue], maximum: SSAValue) -> list[SSAValue]:
+    def adapt(b: ALUBuilder, element: Sequence[SSAValue], totals: Sequence[SSAValue]) -> list[SSAValue]:
         stages = MONOIDS["online_attention"].stages
         assert stages is not None
-        return [stages.adapt(b, element, maximum)[0], element[2]]
+        return [stages.adapt(b, element, totals)[0], element[2]]
 
     assert prove_associative(broken(adapt), 3) == z3.unsat
     assert prove_sums(broken(adapt), 3) == z3.sat
@@ -303,10 +306,10 @@ def test_one_sum_that_is_not_rescaled_is_refused() -> None:
 @pytest.mark.usefixtures("real_types")
 @pytest.mark.parametrize("width", [2, 3])
 def test_exponents_of_the_other_sign_are_refused(width: int) -> None:
-    def adapt(b: ALUBuilder, element: Sequence[SSAValue], maximum: SSAValue) -> list[SSAValue]:
-        own, *totals = element
+    def adapt(b: ALUBuilder, element: Sequence[SSAValue], totals: Sequence[SSAValue]) -> list[SSAValue]:
+        (own, *sums), (maximum,) = element, totals
         factor = b.alu("exp", b.alu("sub", maximum, own))
-        return [b.alu("mul", total, factor) for total in totals]
+        return [b.alu("mul", each, factor) for each in sums]
 
     assert prove_exponents(broken(adapt), width) == z3.sat
     assert prove_sums(broken(adapt), width) == z3.sat

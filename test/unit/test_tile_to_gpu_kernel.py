@@ -457,8 +457,8 @@ def test_argmax_finds_the_first_of_ties(schedule: str) -> None:
 def test_welford(schedule: str) -> None:
     x = normal(6, 100) + 100
     zeros, ones = np.zeros_like(x), np.ones_like(x)
-    mean, m2, count = (np.zeros(6, np.float32) for _ in range(3))
-    run(lowered(reduction("welford", ["f32"] * 3, 6, 100), schedule), [mean, m2, count], [x, zeros, ones])
+    count, mean, m2 = (np.zeros(6, np.float32) for _ in range(3))
+    run(lowered(reduction("welford", ["f32"] * 3, 6, 100), schedule), [count, mean, m2], [ones, x, zeros])
     assert_close(mean, x.mean(1))
     assert_close(m2, x.astype(np.float64).var(1) * 100, 1e-5)
     np.testing.assert_array_equal(count, 100)

@@ -81,13 +81,18 @@ def combine_rows(
     lowering: Lowering, scope: Scope, monoid: MonoidAttr, rows: Sequence[Element], masks: Sequence[int]
 ) -> Sequence[Element]:
     """Several elements, each combined with those of the lanes whose numbers differ in the bits of the masks."""
-    if not masks:
-        return rows
-    stages = monoid.monoid.stages
+    return _in_stages(lowering, scope, monoid.monoid, rows, masks) if masks else rows
+
+
+def _in_stages(
+    lowering: Lowering, scope: Scope, monoid: Monoid, rows: Sequence[Element], masks: Sequence[int]
+) -> Sequence[Element]:
+    stages = monoid.stages
     if stages is None:
-        return _exchanged(lowering, scope, monoid.monoid, rows, masks)
-    totals = _exchanged(lowering, scope, MONOIDS[stages.first], [row[:1] for row in rows], masks)
-    others = [stages.adapt(scope, row, total[0]) for row, total in zip(rows, totals, strict=True)]
+        return _exchanged(lowering, scope, monoid, rows, masks)
+    first = MONOIDS[stages.first]
+    totals = _in_stages(lowering, scope, first, [row[: first.width] for row in rows], masks)
+    others = [stages.adapt(scope, row, total) for row, total in zip(rows, totals, strict=True)]
     results = [list(total) for total in totals]
     for value in range(len(others[0])):
         parts = [[other[value]] for other in others]
