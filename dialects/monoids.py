@@ -267,11 +267,11 @@ LOG2_E = log2(e)
 
 
 def exp_of_at_most_zero(b: ALUBuilder, value: SSAValue) -> SSAValue:
-    """eᵗ for t ≤ 0. Of f32 as a power of 2, for which GPUs have an instruction: wrong by |t| · eᵗ · 2⁻²⁴ at most, which
-    is below 2.3e-8."""
+    """eᵗ for t ≤ 0, beside which a sum has a term of 1. Of f32 as a power of 2, for which GPUs have an instruction: wrong
+    by |t| · eᵗ · 2⁻²⁴ at most, which is below 2.3e-8, or by 2⁻¹²⁶."""
     if element_of(value.type) != f32:
         return b.alu("exp", value)
-    return b.alu("exp2", b.alu("mul", value, b.constant_like(LOG2_E, value)))
+    return b.alu("exp2_ftz", b.alu("mul", value, b.constant_like(LOG2_E, value)))
 
 
 def base_of_exponents(b: ALUBuilder, maximum: SSAValue) -> SSAValue:
@@ -282,13 +282,15 @@ def base_of_exponents(b: ALUBuilder, maximum: SSAValue) -> SSAValue:
 
 
 def exp_of_difference(b: ALUBuilder, value: SSAValue, base: SSAValue, scale: float) -> SSAValue:
-    """exp(scale · (value − base)), where that is at most 1, of f32 by one multiply-add and one power of 2.
+    """exp(scale · (value − base)), where that is at most 1, beside a term of 1, of f32 by one multiply-add and one power
+    of 2.
 
-    Wrong by |scale · base| · 2⁻²⁴ relative to itself, which is as much as a rounded `scale · value` is off.
+    Wrong by |scale · base| · 2⁻²⁴ relative to itself, which is as much as a rounded `scale · value` is off, or by
+    2⁻¹²⁶.
     """
     power = scale * LOG2_E
     minus = b.alu("mul", base, b.constant_like(-power, base))
-    return b.alu("exp2", b.alu("fma", value, b.constant_like(power, value), b.expand_like(minus, value)))
+    return b.alu("exp2_ftz", b.alu("fma", value, b.constant_like(power, value), b.expand_like(minus, value)))
 
 
 def _rescaled(b: ALUBuilder, element: Sequence[SSAValue], totals: Sequence[SSAValue]) -> list[SSAValue]:

@@ -90,6 +90,8 @@ CUDA_HELPERS: dict[str, str] = {
     # The instruction's error is at most that of exp2f, which scales subnormal results, and 1 ÷ x rounds once more:
     # PTX ISA, "ex2" and "rcp".
     "exp2_approx": _instruction("exp2_approx", "ex2.approx.f32", "x"),
+    # The other scales what may be subnormal in front of one machine instruction, and behind it.
+    "exp2_ftz": _instruction("exp2_ftz", "ex2.approx.ftz.f32", "x"),
     "rcp_approx": _instruction("rcp_approx", "rcp.approx.f32", "x"),
     "floor_div": """\
 template <typename T> __device__ __forceinline__ T floor_div(T x, T y) {
@@ -389,6 +391,15 @@ def _rows() -> list[Semantics]:
             lambda np, x: np.exp2(x),
             {"f32": "exp2_approx({0})", "f64": "exp2({0})"},
             helpers={"f32": "exp2_approx"},
+        ),
+        Semantics(
+            "exp2_ftz",
+            1,
+            "f32",
+            "2ˣ, which may be 0 where it is below 2⁻¹²⁶",
+            lambda np, x: np.exp2(x),
+            {"f32": "exp2_ftz({0})"},
+            helpers={"f32": "exp2_ftz"},
         ),
         float_unary("expm1", "eˣ − 1, exact near 0", lambda np, x: np.expm1(x)),
         float_unary("log", "natural logarithm", lambda np, x: np.log(x)),

@@ -102,6 +102,7 @@ T $exp2(T x) {
   I exponents = (I)sum, half = exponents >> 1;
   return $mad(p, r, $splat(1.0f)) * (T)(half << 23) * (T)((exponents - half) << 23);
 }""",
+    "exp2_ftz": "T $exp2_ftz(T x) { return $exp2(x); }",
     # e^x - 1 = 2ⁿ (e^r - 1) + (2ⁿ - 1). 2¹²⁸ is no float: there the factor 2 comes last, and the 1 does not count.
     "expm1": """\
 T $expm1(T x) {

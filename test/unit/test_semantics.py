@@ -73,6 +73,7 @@ ROUNDED: dict[str, Tensors] = {
     "rsqrt": torch.rsqrt,
     "exp": torch.exp,
     "exp2": torch.exp2,
+    "exp2_ftz": torch.exp2,
     "expm1": torch.expm1,
     "log": torch.log,
     "log2": torch.log2,

@@ -17,7 +17,7 @@
 // CHECK-NEXT:      %[[ACROSS:.*]] = tile.reduce_across max %[[M]] over %ll
 // CHECK-NEXT:      uop.max %acc_1, %[[ACROSS]]
 // CHECK:           %[[E:.*]] = uop.fma %[[S]]
-// CHECK-NEXT:      %[[P:.*]] = uop.exp2 %[[E]]
+// CHECK-NEXT:      %[[P:.*]] = uop.exp2_ftz %[[E]]
 // CHECK:           uop.reduce_axis add {{.*}} axes [2, 3, 5]
 // CHECK-NOT:       reduce_across
 // CHECK:           %[[H:.*]] = uop.cast %[[P]] : vector<2x1x2x2x2x2xf32> -> vector<2x1x2x2x2x2xf16>
