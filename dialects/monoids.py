@@ -264,11 +264,12 @@ def _arg_stages(first: str, no_better: str, rest: str) -> Stages:
 
 
 LOG2_E = log2(e)
+GREATEST_F32 = (2 - 2.0**-23) * 2.0**127
 
 
 def exp_of_at_most_zero(b: ALUBuilder, value: SSAValue) -> SSAValue:
-    """eᵗ for t ≤ 0, beside which a sum has a term of 1. Of f32 as a power of 2, for which GPUs have an instruction: wrong
-    by |t| · eᵗ · 2⁻²⁴ at most, which is below 2.3e-8, or by 2⁻¹²⁶."""
+    """eᵗ for t ≤ 0, in a sum that has a term of 1. Of f32 as a power of 2, for which GPUs have an instruction: wrong by
+    |t| · eᵗ · 2⁻²⁴ at most, which is below 2.3e-8, or by 2⁻¹²⁶."""
     if element_of(value.type) != f32:
         return b.alu("exp", value)
     return b.alu("exp2_ftz", b.alu("mul", value, b.constant_like(LOG2_E, value)))
@@ -281,15 +282,17 @@ def base_of_exponents(b: ALUBuilder, maximum: SSAValue) -> SSAValue:
     return b.alu("where", is_nothing, b.constant_like(0.0, maximum), maximum)
 
 
-def exp_of_difference(b: ALUBuilder, value: SSAValue, base: SSAValue, scale: float) -> SSAValue:
-    """exp(scale · (value − base)), where that is at most 1, beside a term of 1, of f32 by one multiply-add and one power
-    of 2.
+def exp_of_difference(b: ALUBuilder, value: SSAValue, maximum: SSAValue, scale: float) -> SSAValue:
+    """exp(scale · (value − maximum)), which is at most 1, in a sum that has a term of 1, of f32 by one multiply-add and
+    one power of 2; 0 where both are −∞.
 
-    Wrong by |scale · base| · 2⁻²⁴ relative to itself, which is as much as a rounded `scale · value` is off, or by
+    Wrong by |scale · maximum| · 2⁻²⁴ relative to itself, which is as much as a rounded `scale · value` is off, or by
     2⁻¹²⁶.
     """
     power = scale * LOG2_E
-    minus = b.alu("mul", base, b.constant_like(-power, base))
+    minus = b.alu("mul", maximum, b.constant_like(-power, maximum))
+    # −∞ + ∞ is NaN, −∞ and any finite number −∞.
+    minus = b.alu("min", minus, b.constant_like(GREATEST_F32, minus))
     return b.alu("exp2_ftz", b.alu("fma", value, b.constant_like(power, value), b.expand_like(minus, value)))
 
 

@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.axes import SERIAL_KINDS, AxisAttr, AxisKind
 from ...dialects.loop import ForOp, ReduceOp, YieldOp
-from ...dialects.monoids import MONOIDS, Monoid, MonoidAttr, base_of_exponents, exp_of_difference
+from ...dialects.monoids import MONOIDS, Monoid, MonoidAttr, exp_of_difference
 from ...dialects.schedule import Schedule
 from ...dialects.tile import AxisOp, LeaveUnlessOp, ReduceAcrossOp, TakeAcrossOp, broadcast_shape
 from ...dialects.types import element_of, index, shape_of, with_shape
@@ -134,10 +134,9 @@ class ChainedReduction:
             weights, factors = stages.adapt(b, [scores, weights, b.constant_like(1.0, scores)], [total])
             before = stages.adapt(b, state, [total])
         else:
-            base = base_of_exponents(b, total)
-            factors = exp_of_difference(b, scores, base, score.scale)
+            factors = exp_of_difference(b, scores, total, score.scale)
             weights = b.alu("mul", weights, factors)
-            rescaling = exp_of_difference(b, state[0], base, score.scale)
+            rescaling = exp_of_difference(b, state[0], total, score.scale)
             before = [b.alu("mul", value, b.expand_like(rescaling, value)) for value in state[WEIGHT:]]
         (sum_of_weights,) = rest.combine(b, before[:1], [self._in_registers(b, rest, weights)])
         values: list[SSAValue] = [total, sum_of_weights, self._product(b, loops, factors, before[1])]
