@@ -19,6 +19,7 @@ _NO_AXES = {
     "stage": "the staged buffers",
     "min_blocks": "the least number of blocks of a multiprocessor",
     "group": "the group of blocks",
+    "align": "the axis whose rows are aligned",
 }
 
 _BUFFER_NAME = re.compile(r"[0-9]+|[A-Za-z$._-][A-Za-z0-9$._-]*")
@@ -90,6 +91,22 @@ class BlockGroup:
 
 
 @dataclass(frozen=True)
+class Alignment:
+    """`j 8`: positions along an axis are counted from the last multiple of so many elements of the buffers that is not
+    behind the begin of a row.
+
+    Rows of odd length begin anywhere. What neighbouring threads read and write at once then is whole sectors, of rows
+    that begin alike; the first positions are in front of the row, and are masked as those behind its end are.
+    """
+
+    axis: str
+    elements: int
+
+    def __str__(self) -> str:
+        return f"{self.axis} {self.elements}"
+
+
+@dataclass(frozen=True)
 class MatrixFactors:
     """The axes whose innermost factors are one matrix instruction: the rows and columns of C, and what is reduced."""
 
@@ -108,6 +125,7 @@ def schedule_text(
     stage: tuple[Staging, ...] | None,
     min_blocks: int | None,
     group: BlockGroup | None,
+    align: Alignment | None,
 ) -> str:
     """The entries of a schedule as they are written; what is None is left out."""
     parts = [f"{axis} = {' * '.join(map(str, factors))}" for axis, factors in axes]
@@ -117,6 +135,8 @@ def schedule_text(
         parts.append(f"min_blocks = {min_blocks}")
     if group is not None:
         parts.append(f"group = {group}")
+    if align is not None:
+        parts.append(f"align = {align}")
     return ", ".join(parts)
 
 
@@ -140,12 +160,14 @@ class Schedule:
     min_blocks: blocks that a multiprocessor holds at least: none of their threads gets more registers than that leaves.
     None leaves it to the compiler of the CUDA text, which prefers more blocks to more registers.
     group: blocks that are numbered before others; the axis has one block factor, a multiple of them.
+    align: the axis whose positions are counted from a multiple of elements in front of its rows.
     """
 
     axes: Axes
     stage: tuple[Staging, ...] = ()
     min_blocks: int | None = None
     group: BlockGroup | None = None
+    align: Alignment | None = None
 
     def factors(self, axis: str) -> tuple[Factor, ...]:
         """Factors of the axis; raises `KeyError` when the schedule does not have it."""
@@ -250,7 +272,7 @@ class Schedule:
         return threads
 
     def __str__(self) -> str:
-        return schedule_text(self.axes, self.stage or None, self.min_blocks, self.group)
+        return schedule_text(self.axes, self.stage or None, self.min_blocks, self.group, self.align)
 
 
 @irdl_attr_definition
@@ -278,6 +300,8 @@ class ScheduleAttr(Data[Schedule]):
             raise VerifyException("min_blocks is at least 1")
         if self.data.group is not None and self.data.group.blocks < 1:
             raise VerifyException("a group has at least 1 block")
+        if self.data.align is not None and self.data.align.elements < 1:
+            raise VerifyException("rows are aligned to at least 1 element")
         staged = [staging.buffer for staging in self.data.stage]
         if len(staged) != len(set(staged)):
             raise VerifyException("a buffer is staged twice")
@@ -307,10 +331,11 @@ class Entries:
     stage: tuple[Staging, ...] | None
     min_blocks: int | None
     group: BlockGroup | None
+    align: Alignment | None
 
     @property
     def schedule(self) -> Schedule:
-        return Schedule(self.axes, self.stage or (), self.min_blocks, self.group)
+        return Schedule(self.axes, self.stage or (), self.min_blocks, self.group, self.align)
 
 
 def parse_entries(parser: AttrParser, delimiter: AttrParser.Delimiter) -> Entries:
@@ -319,9 +344,10 @@ def parse_entries(parser: AttrParser, delimiter: AttrParser.Delimiter) -> Entrie
     stage: list[Staging] | None = None
     min_blocks: int | None = None
     group: BlockGroup | None = None
+    align: Alignment | None = None
 
     def entry() -> None:
-        nonlocal stage, min_blocks, group
+        nonlocal stage, min_blocks, group, align
         name = parser.parse_identifier()
         parser.parse_punctuation("=")
         if name == "stage":
@@ -338,13 +364,18 @@ def parse_entries(parser: AttrParser, delimiter: AttrParser.Delimiter) -> Entrie
                 parser.raise_error("group stands twice")
             group = BlockGroup(parser.parse_identifier(), parser.parse_integer(allow_boolean=False))
             return
+        if name == "align":
+            if align is not None:
+                parser.raise_error("align stands twice")
+            align = Alignment(parser.parse_identifier(), parser.parse_integer(allow_boolean=False))
+            return
         factors = [_parse_factor(parser)]
         while parser.parse_optional_punctuation("*"):
             factors.append(_parse_factor(parser))
         axes.append((name, tuple(factors)))
 
     parser.parse_comma_separated_list(delimiter, entry)
-    return Entries(tuple(axes), None if stage is None else tuple(stage), min_blocks, group)
+    return Entries(tuple(axes), None if stage is None else tuple(stage), min_blocks, group, align)
 
 
 def _parse_factor(parser: AttrParser) -> Factor:

@@ -31,7 +31,9 @@ from ...dialects.types import element_of, index, shape_of, with_shape
 from ...dialects.uop import KernelOp, LoadOp, StoreOp
 from ..tile.tile_builder import TileBuilder, joined_shape
 from .chained_products import ChainedReduction
+from .kernel_shape import shape_of_kernel
 from .matrix_products import perfect_nest
+from .row_starts import RowStart, common_row_start
 from .schedule_checks import axis_extents, check_schedule
 from .siblings import with_siblings
 from .step_limits import StepLimits
@@ -61,6 +63,7 @@ class ConvertLoopToTilePass(ModulePass):
       change.
     - A ragged axis (product of factors above the extent) is masked: accesses whose index varies with it, and the
       elements of its reductions, which are the monoid's identity behind the end.
+    - The positions of an axis that is aligned begin in front of its rows, and are masked there, too.
     - What does not vary with a block or thread axis is computed by all its blocks or threads, and written by the
       first.
     - Limits of a loop become those of the outermost serial loop of its axis, rounded outwards to its steps and alike
@@ -77,7 +80,10 @@ class ConvertLoopToTilePass(ModulePass):
             if isinstance(kernel, KernelOp) and not _is_tile_form(kernel):
                 schedule = check_schedule(kernel)
                 extents = axis_extents(kernel)
-                _Conversion(kernel, schedule.spread(), extents, _registers(schedule), schedule.matrices).run()
+                start: RowStart = ()
+                if (align := schedule.align) is not None:
+                    start = common_row_start(shape_of_kernel(kernel), align.axis, align.elements)
+                _Conversion(kernel, schedule.spread(), extents, _registers(schedule), schedule.matrices, start).run()
 
 
 _Register = tuple[str, int, Factor]
@@ -181,7 +187,9 @@ class _Conversion:
 
     registers: the dimensions of vectors.
     matrices: the products that matrix instructions compute.
+    start: where the rows begin that the schedule aligns.
     values: value of loop form → value of tile form.
+    positions: axis → the position along it in its latest loop.
     varies: value of loop form → the axes that it varies with.
     valid: ragged axis → whether the position in its latest loop is inside; what varies with it stands in that loop.
     parts: (axis, place of a factor) → its `tile.axis`, which factors of two axes may share.
@@ -193,7 +201,9 @@ class _Conversion:
     extents: dict[str, int]
     registers: Sequence[_Register]
     matrices: Sequence[MatrixFactors] = ()
+    start: RowStart = ()
     values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    positions: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
     varies: dict[SSAValue, frozenset[str]] = field(default_factory=dict[SSAValue, frozenset[str]])
     valid: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
     parts: dict[tuple[str, int], SSAValue] = field(default_factory=dict[tuple[str, int], SSAValue])
@@ -404,6 +414,8 @@ class _Conversion:
                 part = self.parts.get((axis, place))
                 if part is not None and not shape_of(part.type):
                     position = builder.add_term(position, part, stride)
+            if (shift := self.shift(axis)) is not None:
+                position = builder.add_term(position, shift, -1)
         for place, serial in opened.items():
             builder = serial.builder
             position = builder.add_term(position, serial.index, strides[place])
@@ -417,8 +429,23 @@ class _Conversion:
             for loop in siblings:
                 self.values[loop.index] = position
                 self.varies[loop.index] = frozenset((axis,))
+            self.positions[axis] = position
             if prod(factor.extent for factor in factors) > self.extents[axis]:
                 self.valid[axis] = builder.alu("lt", position, builder.const(self.extents[axis], index))
+                if shift is not None:
+                    behind = builder.alu("ge", position, builder.const(0, index))
+                    self.valid[axis] = builder.alu("and", behind, self.valid[axis])
+
+    def shift(self, axis: str) -> SSAValue | None:
+        """How many positions along the axis are in front of a thread's row; None where none are."""
+        align = self.schedule.align
+        if align is None or align.axis != axis or not self.start:
+            return None
+        start: SSAValue | None = None
+        for other, coefficient in self.start:
+            start = self.top.add_term(start, self.positions[other], coefficient)
+        assert start is not None
+        return self.top.alu("floormod", start, self.top.const(align.elements, index))
 
     def parallel(self, outer: TileBuilder, op: ForOp) -> None:
         loops = self.open_axis(outer, (op,))

@@ -18,6 +18,7 @@ from ..tile.tile_stage import staged_arguments
 from .kernel_shape import shape_of_kernel
 from .matrix_chains import why_not_chained
 from .matrix_products import matrix_atom, why_no_matrix
+from .row_starts import common_row_start
 
 MAX_THREADS = 1024
 """Threads of one block, on every architecture since 2010."""
@@ -96,6 +97,7 @@ def _check(schedule: Schedule, kernel: KernelOp) -> None:
     staged_arguments(kernel, schedule.stage)
     _check_shared(schedule, kernel)
     _check_group(schedule, kernel)
+    _check_alignment(schedule, kernel)
     for loop in loops_of(kernel):
         _check_axis(schedule, loop, loop.axis.axis.data, loop.axis.extent.data)
         for op in loop.body.block.ops:
@@ -139,6 +141,38 @@ def _check_group(schedule: Schedule, kernel: Operation) -> None:
             kernel,
             "let the blocks of a group divide the axis's block factor, or leave `group` out",
         )
+
+
+def _check_alignment(schedule: Schedule, kernel: KernelOp) -> None:
+    """Raises `PassError` where the factors of an axis do not reach from in front of its rows to their ends, or where a
+    row is not that of a thread."""
+    if schedule.align is None:
+        return
+    axis, elements = schedule.align.axis, schedule.align.elements
+    shape = shape_of_kernel(kernel)
+    if axis not in shape.extents:
+        raise PassError(
+            f"the schedule aligns rows along {axis}, but the kernel's axes are: {axes_text(shape.extents)}", kernel
+        )
+    most = shape.extents[axis] + elements - 1
+    covered = prod(factor.extent for factor in schedule.factors(axis))
+    if covered < most:
+        raise PassError(
+            f"rows along {axis} are aligned to {elements} elements, but the factors of that axis cover {covered}",
+            kernel,
+            f"rows of {shape.extents[axis]} elements begin up to {elements - 1} behind position 0: the product of the "
+            f"axis's factors is at least {most}",
+        )
+    if axis in shape.scanned:
+        raise PassError(f"rows along {axis} are aligned, but that axis is scanned", kernel, "leave `align` out")
+    for other, _ in common_row_start(shape, axis, elements):
+        for factor in schedule.factors(other):
+            if factor.extent > 1 and factor.kind not in (AxisKind.BLOCK, *THREAD_KINDS):
+                raise PassError(
+                    f"rows along {axis} are aligned, but a thread has several rows: {other} = {factor}",
+                    kernel,
+                    f"bind {other} to block, warp, thread and lane factors, or leave `align` out",
+                )
 
 
 def _check_axis(schedule: Schedule, loop: ForOp | ReduceOp, axis: str, extent: int) -> None:

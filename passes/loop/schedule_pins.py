@@ -11,7 +11,16 @@ from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
-from ...dialects.schedule import BlockGroup, Factor, Schedule, ScheduleAttr, Staging, parse_entries, schedule_text
+from ...dialects.schedule import (
+    Alignment,
+    BlockGroup,
+    Factor,
+    Schedule,
+    ScheduleAttr,
+    Staging,
+    parse_entries,
+    schedule_text,
+)
 
 _KERNEL = re.compile(r"\s*@([A-Za-z0-9_$.-]+)\s*:")
 
@@ -22,7 +31,7 @@ class Pin:
 
     kernel: the one that it is for; None for every kernel.
     axes: factors of the axes that it binds, in the order in which their threads are numbered.
-    stage, min_blocks, group: what else it decides; None where that is left to the policy.
+    stage, min_blocks, group, align: what else it decides; None where that is left to the policy.
     """
 
     kernel: str | None
@@ -30,9 +39,10 @@ class Pin:
     stage: tuple[Staging, ...] | None = None
     min_blocks: int | None = None
     group: BlockGroup | None = None
+    align: Alignment | None = None
 
     def __str__(self) -> str:
-        return schedule_text(self.axes.items(), self.stage, self.min_blocks, self.group)
+        return schedule_text(self.axes.items(), self.stage, self.min_blocks, self.group, self.align)
 
     def over(self, chosen: Schedule) -> Schedule:
         """The chosen schedule with what is pinned in the place of what was chosen.
@@ -43,7 +53,9 @@ class Pin:
         axes = [next(pinned) if axis in self.axes else (axis, factors) for axis, factors in chosen.axes]
         stage = chosen.stage if self.stage is None else self.stage
         min_blocks = chosen.min_blocks if self.min_blocks is None else self.min_blocks
-        return Schedule((*axes, *pinned), stage, min_blocks, chosen.group if self.group is None else self.group)
+        group = chosen.group if self.group is None else self.group
+        align = chosen.align if self.align is None else self.align
+        return Schedule((*axes, *pinned), stage, min_blocks, group, align)
 
 
 def parse_pins(texts: Sequence[str]) -> tuple[Pin, ...]:
@@ -51,7 +63,7 @@ def parse_pins(texts: Sequence[str]) -> tuple[Pin, ...]:
     pins = tuple(map(parse_pin, texts))
     seen: dict[tuple[str | None, str], str] = {}
     for pin, text in zip(pins, texts, strict=True):
-        others = {"stage": pin.stage, "min_blocks": pin.min_blocks, "group": pin.group}
+        others = {"stage": pin.stage, "min_blocks": pin.min_blocks, "group": pin.group, "align": pin.align}
         for part in (*pin.axes, *(name for name, value in others.items() if value is not None)):
             other = seen.setdefault((pin.kernel, part), text)
             if other != text:
@@ -82,4 +94,4 @@ def parse_pin(text: str) -> Pin:
     except VerifyException as error:
         raise ValueError(f"schedule '{text}': {error}") from None
     kernel = None if named is None else named.group(1)
-    return Pin(kernel, dict(entries.axes), entries.stage, entries.min_blocks, entries.group)
+    return Pin(kernel, dict(entries.axes), entries.stage, entries.min_blocks, entries.group, entries.align)

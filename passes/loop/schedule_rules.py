@@ -6,6 +6,7 @@ from math import prod
 
 from ...dialects.axes import WARP, AxisKind
 from ...dialects.loop import ReduceOp, ScanOp
+from ...dialects.schedule import Alignment
 from ...dialects.traversal import ops_inside
 from ...dialects.types import byte_width, is_float
 from .attention_rows_rule import attention_rows_schedule
@@ -14,6 +15,7 @@ from .attention_shape import attention_shape
 from .kernel_shape import KernelShape
 from .matrix_rule import matrix_schedule
 from .product_rule import product_axes, product_schedule
+from .row_starts import common_row_start, row_starts
 from .schedule_parts import BLOCK_THREADS, Axes, Choice, ceil_div, factors_of, power_of_two_above, schedule_of
 from .transpose_rule import transpose_schedule, transposed_axes
 from .vector_product_rule import vector_product, vector_product_schedule
@@ -27,6 +29,9 @@ SCAN_THREADS = 64
 
 SCAN_WARPS = 16
 """Warps that scan one row together: more of it is on its way at once."""
+
+SECTOR_BYTES = 32
+"""What global memory moves at least, aligned."""
 
 REGISTER_ELEMENTS = 32
 """Elements of a row that one thread may hold in registers."""
@@ -256,6 +261,32 @@ def _row_scan(shape: KernelShape, row: str) -> Choice:
 # Reductions of rows that lie in memory one element after the other.
 
 
+def _alignment(shape: KernelShape, row: str, threads: int) -> Alignment | None:
+    """How rows that begin anywhere, of which each thread holds elements `threads` apart, are aligned to sectors; None
+    where that would not save any.
+
+    A warp then touches a sector less wherever it reads or writes a part of a row, and one more of what is alike for all
+    rows (weights), which begins at a multiple.
+    """
+    widths = [access.element_bytes for access in (*shape.loads, *shape.stores) if row in access.axes]
+    elements = SECTOR_BYTES // min(widths, default=SECTOR_BYTES)
+    start = common_row_start(shape, row, elements)
+    others = [axis for axis, _ in start]
+    if not start or any(axis not in shape.rows for axis in others):
+        return None
+    starts = row_starts(shape, row, elements)
+    extent = shape.extents[row]
+    steps, steps_aligned = ceil_div(extent, threads), ceil_div(extent + elements - 1, threads)
+    sectors = WARP * min(widths) // SECTOR_BYTES
+    before = steps * (starts[start] * (sectors + 1) + starts[()] * sectors)
+    behind = steps_aligned * (starts[start] * sectors + starts[()] * (sectors + 1))
+    return Alignment(row, elements) if behind < before else None
+
+
+def _aligned(align: Alignment | None) -> str:
+    return "" if align is None else f", from a multiple of {align.elements} elements on"
+
+
 def _needs_rows_once(shape: KernelShape) -> bool:
     """Whether there is one reduction, and it combines its elements in one stage."""
     reductions = [op for op in ops_inside(shape.kernel.body) if isinstance(op, ReduceOp)]
@@ -278,16 +309,20 @@ def _row_reduction(shape: KernelShape, row: str) -> Choice:
 
     count = prod(max(1, shape.extents[axis]) for axis in rows)
     if extent <= WARP * (MOST_REGISTER_ELEMENTS if count >= MANY_ROWS else REGISTER_ELEMENTS) and not others:
-        held = _spread_over_lanes(axes, row, extent, width)
+        align = _alignment(shape, row, WARP) if width == 1 else None
+        held = _spread_over_lanes(axes, row, extent if align is None else extent + align.elements - 1, width)
         # Rows that are only reduced, several side by side: what is computed once a thread counts less, and they share
         # shuffles. Those that are needed twice stay in registers meanwhile.
-        both = rows and row not in shape.parallel and held <= REGISTER_ELEMENTS
+        both = rows and row not in shape.parallel and held <= REGISTER_ELEMENTS and align is None
         each = 1
         if both and shape.extents[rows[-1]] >= 4 * MANY_ROWS:
             each = 4 if _needs_rows_once(shape) else 2
         count = _spread_rows(shape, axes, rows, 4, AxisKind.WARP, each)
         what = "a row a warp" if each == 1 else f"{each} rows a warp"
-        return Choice(schedule_of(shape, axes), f"rows of {extent}: {what}, in registers, {count * each} rows a block")
+        return Choice(
+            schedule_of(shape, axes, align=align),
+            f"rows of {extent}: {what}, in registers, {count * each} rows a block" + _aligned(align),
+        )
 
     total = prod(max(1, shape.extents[axis]) for axis in shape.reduced)
     if not others and extent > 1024 * REGISTER_ELEMENTS:
@@ -313,6 +348,9 @@ def _row_reduction(shape: KernelShape, row: str) -> Choice:
     threads = min(budget, power_of_two_above(ceil_div(extent, width)))
     steps = ceil_div(extent, threads * width)
     held = steps * width <= most
+    align = _alignment(shape, row, threads) if held and width == 1 and not others else None
+    if align is not None:
+        steps = ceil_div(extent + align.elements - 1, threads)
     axes[row] = factors_of(
         (steps, AxisKind.REGISTER if held else AxisKind.LOOP), (threads, AxisKind.THREAD), (width, AxisKind.REGISTER)
     )
@@ -322,7 +360,10 @@ def _row_reduction(shape: KernelShape, row: str) -> Choice:
         axes[axis] = factors_of((ceil_div(shape.extents[axis], count), AxisKind.LOOP), (count, AxisKind.THREAD))
         left //= count
     where = "in registers" if held else "walked again by each phase"
-    return Choice(schedule_of(shape, axes), f"rows of {total}: a row a block of {budget // left} threads, {where}")
+    return Choice(
+        schedule_of(shape, axes, align=align),
+        f"rows of {total}: a row a block of {budget // left} threads, {where}" + _aligned(align),
+    )
 
 
 # Reductions along an axis whose elements lie apart.

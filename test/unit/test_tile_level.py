@@ -183,6 +183,12 @@ SCHEDULES = [
     ("online_softmax", "i = 6 thread, j = 125 loop * 8 register"),
     ("layer_norm", "i = 5 block, j = 32 thread * 3 register"),
     ("layer_norm", "i = 2 block * 3 thread, j = 3 loop * 23 thread"),
+    # Positions begin in front of the rows.
+    ("layer_norm", "i = 5 block, j = 3 register * 32 thread, align = j 8"),
+    ("layer_norm", "i = 2 block * 3 warp, j = 3 register * 32 lane, align = j 16"),
+    ("layer_norm", "i = 5 block, j = 2 loop * 2 register * 19 thread, align = j 5"),
+    ("argmax", "i = 2 block * 2 thread, k = 6 register * 8 thread, align = k 8"),
+    ("two_outputs", "i = 6 block, j = 3 register * 8 thread, align = j 4"),
     ("scans", "i = 5 thread, j = 13 loop"),
     ("scans", "i = 2 block * 3 thread, j = 13 unroll"),
     ("scans", "i = 2 thread * 3 register, j = 3 loop * 5 loop"),

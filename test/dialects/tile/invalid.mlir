@@ -232,6 +232,18 @@ uop.kernel @blocks_twice(%x: memref<16xf16>) schedule #tile.schedule<i = 16 loop
 
 // -----
 
+// expected-error@+1 {{rows are aligned to at least 1 element}}
+uop.kernel @unaligned(%x: memref<16xf16>) schedule #tile.schedule<i = 16 loop, align = i 0> {
+}
+
+// -----
+
+// expected-error@+1 {{align stands twice}}
+uop.kernel @aligned_twice(%x: memref<16xf16>) schedule #tile.schedule<i = 16 loop, align = i 8, align = i 4> {
+}
+
+// -----
+
 // expected-error@+1 {{a group has at least 1 block}}
 uop.kernel @no_group(%x: memref<16xf16>) schedule #tile.schedule<i = 16 block, group = i 0> {
 }

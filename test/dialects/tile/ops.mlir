@@ -76,6 +76,11 @@ uop.kernel @scalar(%out: memref<f32>) schedule #tile.schedule<> {
 uop.kernel @resident(%x: memref<8xf32>) schedule #tile.schedule<min_blocks = 4, i = 8 thread> {
 }
 
+// Positions along an axis may begin in front of its rows.
+// CHECK: uop.kernel @aligned(%x: memref<8xf32>) schedule #tile.schedule<i = 8 block, j = 2 register * 32 lane, align = j 8> {
+uop.kernel @aligned(%x: memref<8xf32>) schedule #tile.schedule<align = j 8, i = 8 block, j = 2 register * 32 lane> {
+}
+
 // Two axes may share threads.
 // CHECK: uop.kernel @shared(%x: memref<8xf32>) schedule #tile.schedule<i = 8 lane * 2 register, j = 4 lane, k = 8 lane of i> {
 uop.kernel @shared(%x: memref<8xf32>) schedule #tile.schedule<i = 8 lane * 2 register, j = 4 lane, k = 8 lane of i> {

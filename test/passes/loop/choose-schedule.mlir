@@ -70,6 +70,49 @@ uop.kernel @softmax(%out: memref<64x1000xf32>, %x: memref<64x1000xf32>) {
 
 // -----
 
+// Rows of odd length begin anywhere: positions begin at a sector's begin, so that a warp reads and writes whole sectors.
+// CHECK: uop.kernel @odd_rows({{.*}}) schedule #tile.schedule<i = 64 block, j = 17 register * 256 thread, align = j 8> {
+uop.kernel @odd_rows(%out: memref<64x4097xf32>, %x: memref<64x4097xf32>, %w: memref<4097xf32>) {
+  loop.for %i (i = 64 parallel) {
+    %0 = loop.reduce %j (j = 4097) max : f32 {
+      %1 = uop.load %x[%i, %j] : memref<64x4097xf32>
+      loop.yield %1 : f32
+    }
+    loop.for %j (j = 4097 parallel) {
+      %2 = uop.load %x[%i, %j] : memref<64x4097xf32>
+      %3 = uop.load %w[%j] : memref<4097xf32>
+      %4 = uop.sub %2, %0 : f32
+      %5 = uop.mul %4, %3 : f32
+      uop.store %5, %out[%i, %j] : memref<64x4097xf32>
+    }
+  }
+}
+
+// -----
+
+// As much is read that is alike for all rows, and would need more sectors.
+// CHECK: uop.kernel @odd_rows_by_weights({{.*}}) schedule #tile.schedule<i = 64 block, j = 17 register * 256 thread> {
+uop.kernel @odd_rows_by_weights(
+    %out: memref<64x4097xf32>, %x: memref<64x4097xf32>, %w: memref<4097xf32>, %b: memref<4097xf32>) {
+  loop.for %i (i = 64 parallel) {
+    %0 = loop.reduce %j (j = 4097) max : f32 {
+      %1 = uop.load %x[%i, %j] : memref<64x4097xf32>
+      loop.yield %1 : f32
+    }
+    loop.for %j (j = 4097 parallel) {
+      %2 = uop.load %x[%i, %j] : memref<64x4097xf32>
+      %3 = uop.load %w[%j] : memref<4097xf32>
+      %4 = uop.load %b[%j] : memref<4097xf32>
+      %5 = uop.sub %2, %0 : f32
+      %6 = uop.mul %5, %3 : f32
+      %7 = uop.add %6, %4 : f32
+      uop.store %7, %out[%i, %j] : memref<64x4097xf32>
+    }
+  }
+}
+
+// -----
+
 // Longer rows: a block each; rows that registers do not hold are walked again by each phase.
 // CHECK: uop.kernel @long_rows({{.*}}) schedule #tile.schedule<i = 5 block, j = 4 register * 256 thread * 4 register> {
 uop.kernel @long_rows(%out: memref<5xf32>, %x: memref<5x4096xf32>) {

@@ -586,3 +586,61 @@ uop.kernel @gate(%out: memref<4x4xf32>, %x: memref<4x8xf32>, %v: memref<4x8xf32>
     }
   }
 }
+
+// -----
+
+// Positions begin in front of a row that begins anywhere, at a multiple of 8 elements, and are masked there, too.
+// CHECK-LABEL: uop.kernel @aligned
+// CHECK:         %[[MASK:.*]] = uop.const 8 : index
+// CHECK-NEXT:    %[[SHIFT:.*]] = uop.floormod %bi, %[[MASK]] : index
+// CHECK:         %[[BACK:.*]] = uop.mul %[[SHIFT]], %{{.*}} : index
+// CHECK-NEXT:    %[[THREAD:.*]] = uop.add %tj, %[[BACK]] : index
+// CHECK:         %[[J:.*]] = uop.add %{{.*}}, %{{.*}} : vector<2xindex>
+// CHECK:         %[[BEHIND:.*]] = uop.ge %[[J]], %{{.*}} : vector<2xindex>
+// CHECK-NEXT:    %[[INSIDE:.*]] = uop.and %[[BEHIND]], %{{.*}} : vector<2xi1>
+// CHECK-NEXT:    tile.read %x[%bi, %[[J]]] mask %[[INSIDE]]
+uop.kernel @aligned(%out: memref<16x57xf32>, %x: memref<16x57xf32>)
+    schedule #tile.schedule<i = 16 block, j = 2 register * 32 thread, align = j 8> {
+  loop.for %i (i = 16 parallel) {
+    loop.for %j (j = 57 parallel) {
+      %0 = uop.load %x[%i, %j] : memref<16x57xf32>
+      uop.store %0, %out[%i, %j] : memref<16x57xf32>
+    }
+  }
+}
+
+// -----
+
+// expected-error@+1 {{kernel @unreached: rows along j are aligned to 8 elements, but the factors of that axis cover 64}}
+uop.kernel @unreached(%out: memref<16x59xf32>, %x: memref<16x59xf32>)
+    schedule #tile.schedule<i = 16 block, j = 2 register * 32 thread, align = j 8> {
+  loop.for %i (i = 16 parallel) {
+    loop.for %j (j = 59 parallel) {
+      %0 = uop.load %x[%i, %j] : memref<16x59xf32>
+      uop.store %0, %out[%i, %j] : memref<16x59xf32>
+    }
+  }
+}
+
+// -----
+
+// expected-error@+1 {{kernel @several_rows: rows along j are aligned, but a thread has several rows: i = 2 register}}
+uop.kernel @several_rows(%out: memref<16x57xf32>, %x: memref<16x57xf32>)
+    schedule #tile.schedule<i = 8 block * 2 register, j = 2 register * 32 thread, align = j 8> {
+  loop.for %i (i = 16 parallel) {
+    loop.for %j (j = 57 parallel) {
+      %0 = uop.load %x[%i, %j] : memref<16x57xf32>
+      uop.store %0, %out[%i, %j] : memref<16x57xf32>
+    }
+  }
+}
+
+// -----
+
+// expected-error@+1 {{kernel @no_axis: the schedule aligns rows along k, but the kernel's axes are: i (16)}}
+uop.kernel @no_axis(%out: memref<16xf32>) schedule #tile.schedule<i = 16 block, align = k 8> {
+  loop.for %i (i = 16 parallel) {
+    %0 = uop.const 1.0 : f32
+    uop.store %0, %out[%i] : memref<16xf32>
+  }
+}
