@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
+from math import gcd, prod
 
 from xdsl.dialects.builtin import f32, i32
 from xdsl.ir import SSAValue
@@ -13,13 +13,17 @@ from ....dialects.axes import WARP
 from ....dialects.gpu_kernel import ForOp, IfOp, LoadOp, ShuffleOp, StoreOp
 from ....dialects.monoids import MONOIDS, Monoid, MonoidAttr
 from ....dialects.tile import AxisOp, ReduceAcrossOp
-from ....dialects.types import bit_width, element_of, is_float, shape_of
+from ....dialects.types import bit_width, byte_width, element_of, is_float, shape_of
 from ....rewriting.linear import LinearForm
+from .accesses import moved_type
 from .grid import Digit, Grid
 from .indices import ZERO
 from .lowering import Lowering
 from .scopes import Scope
-from .values import Place, array_type
+from .values import Place, Values, array_type
+
+RUN_BYTES = 16
+"""What a thread moves at once."""
 
 _MOST_UNROLLED = 128
 """Partial results that a thread combines in a text without loops."""
@@ -64,6 +68,17 @@ class Exchange:
                 shuffled.append(1)
         partials = prod(digit.extent // count for digit, count in zip(over, shuffled, strict=True))
         return Exchange(tuple(over), tuple(shuffled), tuple(sorted(masks, reverse=True)), partials)
+
+    @property
+    def keeps_first(self) -> bool:
+        """Whether the first threads can do without their own partial results in memory: whole warps have others."""
+        apart = all(digit.stride % WARP == 0 for digit in self.over)
+        return apart and not self.masks and self.partials <= WARP
+
+    @property
+    def reads_all(self) -> bool:
+        """Whether each thread combines all partial results of its group: lanes do not share that by shuffles."""
+        return max(self.shuffled) < self.partials <= WARP
 
 
 Element = Sequence[SSAValue]
@@ -160,9 +175,10 @@ def from_lane(lowering: Lowering, scope: Scope, value: SSAValue, mode: str, lane
 @dataclass(frozen=True)
 class _Slots:
     """Where partial results lie: for each element of a tile `per_element` of them, those of this thread's group at
-    `base + part · stride`; a part of several reduced digits is split into them, (extent, stride), the last first.
+    `base + (part − first) · stride`; a part of several reduced digits is split into them, (extent, stride), the last
+    first.
 
-    count: partial results of one group, whose threads all get one result.
+    count: partial results of one group, whose threads all get one result. first: which part the first is.
     """
 
     arrays: Sequence[SSAValue]
@@ -170,28 +186,36 @@ class _Slots:
     per_element: int
     base: LinearForm
     digits: Sequence[tuple[int, int]]
+    first: int = 0
 
 
 class SharedExchange:
     """The partial results of a `tile.reduce_across` in shared memory.
 
     Those that threads have in common by shuffles are written once. They are numbered as the threads are, so that
-    neighbouring threads write neighbouring places.
+    neighbouring threads write neighbouring places. Where each thread reads all of its group, up to 16 bytes of
+    neighbours in the tile, a run, lie side by side and are moved at once.
+
+    first_keeps: whether the first threads of groups keep their own partial results, and alone read the others.
     """
 
-    def __init__(self, lowering: Lowering, op: ReduceAcrossOp, exchange: Exchange):
+    def __init__(self, lowering: Lowering, op: ReduceAcrossOp, exchange: Exchange, *, first_keeps: bool):
         indices, root, digits = lowering.indices, lowering.root, lowering.grid.digits
         self.lowering = lowering
         self.exchange = exchange
         self.monoid = op.monoid
         self.types = [element_of(value.type) for value in op.inputs]
         self.shape = shape_of(op.inputs[0].type)
+        self.first_keeps = first_keeps
+        self.run = self._run()
+        """The extents of a run."""
         shuffled = dict(zip(exchange.over, exchange.shuffled, strict=True))
+        first = 1 if first_keeps and len(shuffled) == 1 else 0
         strides: dict[Digit, int] = {}
         threads = 1
         for digit in reversed(digits):
             strides[digit] = threads
-            threads *= digit.extent // shuffled.get(digit, 1)
+            threads *= digit.extent // shuffled[digit] - first if digit in shuffled else digit.extent
 
         self.group, self.groups = ZERO, 1
         """The number of this thread's group, and how many there are."""
@@ -210,17 +234,34 @@ class SharedExchange:
                 is_first = indices.compare(root, "eq", indices.remainder(root, digit.position, count), ZERO)
                 self.first = is_first if self.first is None else root.alu("and", self.first, is_first)
         parts = [(digit.extent // count, strides[digit]) for digit, count in reversed(shuffled.items())]
-        self._slots = _Slots(self._arrays(threads), exchange.partials, threads, base, parts)
+        self._slots = _Slots(self._arrays(threads), exchange.partials, threads, base, parts, first)
+
+    def _run(self) -> tuple[int, ...]:
+        run = [1] * len(self.shape)
+        widths = [byte_width(type) for type in self.types]
+        room = RUN_BYTES // max(widths) if min(widths) >= 4 and self.exchange.reads_all else 1
+        for dimension in reversed(range(len(self.shape))):
+            run[dimension] = gcd(self.shape[dimension], room)
+            room //= run[dimension]
+            if run[dimension] < self.shape[dimension]:
+                break
+        return tuple(run)
+
+    def places(self, place: Place) -> list[Place]:
+        """Those of the elements of the run that begins at a place."""
+        within = Values.places(self.run, [1] * len(self.run))
+        return [[a + b for a, b in zip(place, own, strict=True)] for own in within]
 
     def _arrays(self, per_element: int) -> list[SSAValue]:
         size = prod(self.shape) * per_element
         return [self.lowering.shared_array(size, type, "partial") for type in self.types]
 
-    def put(self, scope: Scope, place: Place, elements: Element, *, of_others: bool = False) -> None:
-        """Write this thread's partial results of one element of the tile. of_others: unless it is the first of its
-        group, which keeps them."""
-        mask = self.lowering.indices.compare(self.lowering.root, "ne", self.part, ZERO) if of_others else self.first
-        self._store(scope, self._slots, place, elements, mask)
+    def put(self, scope: Scope, place: Place, run: Sequence[Element]) -> None:
+        """Write this thread's partial results of the run that begins at a place."""
+        mask = self.first
+        if self.first_keeps:
+            mask = self.lowering.indices.compare(self.lowering.root, "ne", self.part, ZERO)
+        self._store(scope, self._slots, place, run, mask)
 
     def shorten(self, scope: Scope) -> None:
         """Where a group has more partial results than a warp has lanes, as many of its threads first combine them."""
@@ -236,8 +277,8 @@ class SharedExchange:
             scope.inside(branch, branch.then.block) as working,
             self.lowering.values.nest(working, self.shape) as (inner, place),
         ):
-            elements = self._combined(inner, place, self.part, WARP, unroll=None)
-            self._store(inner, fewer, place, elements, None)
+            run = self._combined(inner, place, self.part, WARP, unroll=None)
+            self._store(inner, fewer, place, run, None)
         self._slots = fewer
         self.lowering.barrier(scope)
 
@@ -248,63 +289,76 @@ class SharedExchange:
             return None
         return self.lowering.indices.compare(scope, "eq", self.part, ZERO)
 
-    def can_keep_first(self) -> bool:
-        """Whether the first threads can do without their own partial results in memory: whole warps have others."""
-        apart = all(digit.stride % WARP == 0 for digit in self.exchange.over)
-        return apart and not self.exchange.masks and self._slots.count <= WARP
-
-    def get(self, scope: Scope, place: Place, own: Element | None = None) -> Element:
-        """The result of one element of the tile. own: what this thread has itself, the first of its group."""
+    def get(self, scope: Scope, place: Place, own: Sequence[Element]) -> Sequence[Element]:
+        """The results of the run that begins at a place. own: what this thread has itself, if the first keep theirs."""
         count = self._slots.count
-        if own is not None:
-            unroll = 4 if count * prod(self.shape) > _MOST_UNROLLED else 0
+        unroll = 4 if count * prod(self.shape) > _MOST_UNROLLED else 0
+        if self.first_keeps:
             return self._combined(scope, place, LinearForm({}, 1), 1, unroll, own)
         digit, lanes = max(zip(self.exchange.over, self.exchange.shuffled, strict=True), key=lambda pair: pair[1])
         takers = 1 << (count - 1).bit_length()
         if takers > lanes:
             # Written out, NVRTC reads four at a time, and beyond the last where they are no multiple of four.
             # Of many, ptxas moves all loads to the front, and keeps in memory what registers do not hold.
-            unroll = 1 if count % 4 else 4 if count * prod(self.shape) > _MOST_UNROLLED else 0
-            return self._combined(scope, place, ZERO, 1, unroll)
+            return self._combined(scope, place, ZERO, 1, 1 if count % 4 else unroll)
         # Each lane takes one partial result, or the identity, and shuffles combine them.
         part = self.lowering.indices.remainder(scope, digit.position, takers)
         mask = None
         if takers > count:
             mask = self.lowering.indices.compare(scope, "lt", part, LinearForm({}, count))
-        elements = self._load(scope, place, part, mask)
+        (element,) = self._load(scope, place, part, mask)
         masks = [digit.stride * takers >> step for step in range(1, takers.bit_length())]
-        return combine_lanes(self.lowering, scope, self.monoid, elements, masks)
+        return [combine_lanes(self.lowering, scope, self.monoid, element, masks)]
 
     def _index(self, scope: Scope, slots: _Slots, place: Place, part: LinearForm) -> list[SSAValue]:
-        indices = self.lowering.indices
+        indices, width = self.lowering.indices, prod(self.run)
         element = ZERO
         for extent, coordinate in zip(self.shape, place, strict=True):
             element = element * extent + coordinate
-        form = element * slots.per_element + slots.base
+        form = element * slots.per_element + slots.base * width
+        part = part - LinearForm({}, slots.first)
         for extent, stride in slots.digits[:-1]:
-            form += indices.remainder(scope, part, extent) * stride
+            form += indices.remainder(scope, part, extent) * (stride * width)
             part = indices.quotient(scope, part, extent)
-        return [indices.value(scope, form + part * slots.digits[-1][1])]
+        return [indices.value(scope, form + part * (slots.digits[-1][1] * width))]
 
-    def _load(self, scope: Scope, place: Place, part: LinearForm, mask: SSAValue | None = None) -> Sequence[SSAValue]:
-        """One partial result of this thread's group; the identity where the mask is false."""
-        at = self._index(scope, self._slots, place, part)
-        loaded = [scope.insert(LoadOp.of(array, at, mask)).result for array in self._slots.arrays]
-        if mask is None:
-            return loaded
-        identities = self.monoid.monoid.identity(self.types)
-        return [
-            scope.alu("where", mask, value, scope.constant_like(identity, value))
-            for value, identity in zip(loaded, identities, strict=True)
-        ]
+    def _load(self, scope: Scope, place: Place, part: LinearForm, mask: SSAValue | None = None) -> Sequence[Element]:
+        """One partial result of this thread's group, of the run that begins at a place; the identity where the mask is
+        false."""
+        at, width = self._index(scope, self._slots, place, part), prod(self.run)
+        by_value: list[list[SSAValue]] = []
+        for array, type, number in zip(
+            self._slots.arrays, self.types, self.monoid.monoid.identity(self.types), strict=True
+        ):
+            loaded = scope.insert(LoadOp.of(array, at, mask, moved_type(type, width))).result
+            if mask is not None:
+                loaded = scope.alu("where", mask, loaded, scope.constant_like(number, loaded))
+            by_value.append(self._elements_of(scope, loaded))
+        return list(zip(*by_value, strict=True))
 
-    def _store(
-        self, scope: Scope, slots: _Slots, place: Place, elements: Sequence[SSAValue], mask: SSAValue | None
-    ) -> None:
-        """Write this thread's part of one element of the tile."""
+    def _elements_of(self, scope: Scope, run: SSAValue) -> list[SSAValue]:
+        width = prod(self.run)
+        if width == 1:
+            return [run]
+        array = self.lowering.values.allocate(scope, array_type(element_of(run.type), (width,)), "run")
+        constant = self.lowering.indices.constant
+        scope.insert(StoreOp.of(run, array, [constant(0)]))
+        return [scope.insert(LoadOp.of(array, [constant(number)])).result for number in range(width)]
+
+    def _store(self, scope: Scope, slots: _Slots, place: Place, run: Sequence[Element], mask: SSAValue | None) -> None:
+        """Write this thread's part of the run that begins at a place."""
         at = self._index(scope, slots, place, self.part)
-        for element, array in zip(elements, slots.arrays, strict=True):
-            scope.insert(StoreOp.of(element, array, at, mask))
+        for elements, array in zip(zip(*run, strict=True), slots.arrays, strict=True):
+            scope.insert(StoreOp.of(self._run_of(scope, elements), array, at, mask))
+
+    def _run_of(self, scope: Scope, elements: Sequence[SSAValue]) -> SSAValue:
+        if len(elements) == 1:
+            return elements[0]
+        element, constant = elements[0].type, self.lowering.indices.constant
+        array = self.lowering.values.allocate(scope, array_type(element, (len(elements),)), "run")
+        for number, value in enumerate(elements):
+            scope.insert(StoreOp.of(value, array, [constant(number)]))
+        return scope.insert(LoadOp.of(array, [constant(0)], None, moved_type(element, len(elements)))).result
 
     def _combined(
         self,
@@ -313,21 +367,31 @@ class SharedExchange:
         start: LinearForm,
         step: int,
         unroll: int | None,
-        before: Element | None = None,
-    ) -> list[SSAValue]:
+        before: Sequence[Element] | None = None,
+    ) -> list[Element]:
         """What stands before, if anything does, and the partial results `start`, `start + step`, … of this thread's
         group, combined in order."""
         values, indices, monoid = self.lowering.values, self.lowering.indices, self.monoid.monoid
-        arrays = [values.allocate(scope, array_type(type, ()), "acc") for type in self.types]
+        width = prod(self.run)
+        arrays = [values.allocate(scope, array_type(type, (width,)), "acc") for type in self.types]
+        places: list[list[SSAValue]] = [[]] if width == 1 else [[indices.constant(number)] for number in range(width)]
         if before is None:
-            before = [scope.const(n, type) for n, type in zip(monoid.identity(self.types), self.types, strict=True)]
-        for value, array in zip(before, arrays, strict=True):
-            scope.insert(StoreOp.of(value, array, ()))
+            first = [scope.const(n, type) for n, type in zip(monoid.identity(self.types), self.types, strict=True)]
+            before = [first] * width
+
+        def state(inner: Scope, at: Sequence[SSAValue]) -> Element:
+            return [inner.insert(LoadOp.of(array, at)).result for array in arrays]
+
+        def change(inner: Scope, at: Sequence[SSAValue], element: Element) -> None:
+            for value, array in zip(element, arrays, strict=True):
+                inner.insert(StoreOp.of(value, array, at))
+
+        for at, element in zip(places, before, strict=True):
+            change(scope, at, element)
         loop = ForOp.of(indices.value(scope, start), self._slots.count, step, unroll)
         loop.index.name_hint = "part"
         with scope.inside(loop, loop.body.block) as inner:
-            elements = self._load(inner, place, indices.leaf(loop.index))
-            state = [inner.insert(LoadOp.of(array, ())).result for array in arrays]
-            for new, array in zip(monoid.combine(inner, state, elements), arrays, strict=True):
-                inner.insert(StoreOp.of(new, array, ()))
-        return [scope.insert(LoadOp.of(array, ())).result for array in arrays]
+            run = self._load(inner, place, indices.leaf(loop.index))
+            for at, element in zip(places, run, strict=True):
+                change(inner, at, monoid.combine(inner, state(inner, at), element))
+        return [state(scope, at) for at in places]

@@ -16,7 +16,7 @@ from ....dialects.types import element_of, shape_of
 from ....dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, EqOp, ExpandOp, ReduceAxisOp, constant_value
 from ....rewriting.linear import LinearForm
 from ..linear import conjuncts
-from .exchanges import Exchange, SharedExchange, combine_lanes, combine_rows
+from .exchanges import Element, Exchange, SharedExchange, combine_lanes, combine_rows
 from .grid import Grid
 from .lowering import Lowering
 from .scopes import Scope
@@ -83,35 +83,37 @@ def lower_reduce_across(lowering: Lowering, scope: Scope, op: ReduceAcrossOp, br
         for element, array in zip(elements, arrays, strict=True):
             inner.insert(StoreOp.of(element, array, values.array_place(inner, op.inputs[0], place, array)))
 
-    through_memory = SharedExchange(lowering, op, exchange) if exchange.partials > 1 else None
-    writes = _writes_of_first(op) if through_memory and op.parent is lowering.kernel.body.block else None
-    first_keeps = through_memory is not None and writes is not None and through_memory.can_keep_first()
-    if through_memory is not None and not one_element:
-        lowering.barrier_before(scope, op)
-    if through_memory is None and 1 < prod(shape) <= _ROWS_AT_ONCE:
+    def combined(inner: Scope, place: Place) -> Element:
+        return combine_lanes(lowering, inner, op.monoid, values.scalars(inner, op.inputs, place), exchange.masks)
+
+    if exchange.partials > 1:
+        writes = _writes_of_first(op) if op.parent is lowering.kernel.body.block else None
+        first_keeps = writes is not None and exchange.keeps_first
+        shared = SharedExchange(lowering, op, exchange, first_keeps=first_keeps)
+        if not one_element:
+            lowering.barrier_before(scope, op)
+        with values.steps(scope, shape, shared.run) as (inner, place):
+            run = [combined(inner, at) for at in shared.places(place)]
+            if one_element:
+                lowering.barrier_before(scope, op)
+            shared.put(inner, place, run)
+        lowering.barrier(scope)
+        shared.shorten(scope)
+        if writes is not None:
+            scope = _branch_of_first(lowering, scope, op, shared, writes, branches)
+        with values.steps(scope, shape, shared.run) as (inner, place):
+            places = shared.places(place)
+            own = [values.scalars(inner, op.inputs, at) for at in places] if first_keeps else ()
+            for at, elements in zip(places, shared.get(inner, place, own), strict=True):
+                keep(inner, at, elements)
+    elif 1 < prod(shape) <= _ROWS_AT_ONCE:
         places = [[LinearForm({}, at) for at in place] for place in product(*map(range, shape))]
         rows = [values.scalars(scope, op.inputs, place) for place in places]
         for place, elements in zip(places, combine_rows(lowering, scope, op.monoid, rows, exchange.masks), strict=True):
             keep(scope, place, elements)
-        values.arrays.update(zip(op.outputs, arrays, strict=True))
-        return scope
-    with values.nest(scope, shape) as (inner, place):
-        elements = values.scalars(inner, op.inputs, place)
-        elements = combine_lanes(lowering, inner, op.monoid, elements, exchange.masks)
-        if through_memory is None:
-            keep(inner, place, elements)
-        else:
-            if one_element:
-                lowering.barrier_before(scope, op)
-            through_memory.put(inner, place, elements, of_others=first_keeps)
-    if through_memory is not None:
-        lowering.barrier(scope)
-        through_memory.shorten(scope)
-        if writes is not None:
-            scope = _branch_of_first(lowering, scope, op, through_memory, writes, branches)
+    else:
         with values.nest(scope, shape) as (inner, place):
-            own = values.scalars(inner, op.inputs, place) if first_keeps else None
-            keep(inner, place, through_memory.get(inner, place, own))
+            keep(inner, place, combined(inner, place))
     values.arrays.update(zip(op.outputs, arrays, strict=False))
     return scope
 

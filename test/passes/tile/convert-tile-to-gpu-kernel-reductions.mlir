@@ -38,15 +38,16 @@ uop.kernel @four_rows(%out: memref<4xf32>, %x: memref<4x32xf32>)
 
 // -----
 
-// Warps that each have a part of 32 columns: the first, which alone goes on, keeps its own in registers.
+// Warps that each have a part of 32 columns: the first, which alone goes on, keeps its own in registers; the others
+// leave theirs in memory.
 // CHECK-LABEL: @columns
 // CHECK:         %[[OTHERS:.*]] = uop.ne %{{.*}}, %{{.*}} : index
-// CHECK:         gpu_kernel.store %[[OWN:.*]], %partial[%{{.*}}] mask %[[OTHERS]] : f32 -> memref<128xf32, "shared">
+// CHECK:         gpu_kernel.store %[[OWN:.*]], %partial[%{{.*}}] mask %[[OTHERS]] : f32 -> memref<96xf32, "shared">
 // CHECK-NEXT:    gpu_kernel.barrier
 // CHECK:         gpu_kernel.if
 // CHECK:           gpu_kernel.store %[[OWN]], %acc[] : f32
 // CHECK-NEXT:      gpu_kernel.for %part = %{{.*}} to 4 step 1 unroll {
-// CHECK:             gpu_kernel.load %partial[%{{.*}}] : memref<128xf32, "shared"> -> f32
+// CHECK:             gpu_kernel.load %partial[%{{.*}}] : memref<96xf32, "shared"> -> f32
 // CHECK:           gpu_kernel.store %{{.*}}, %out[%{{.*}}] : f32
 uop.kernel @columns(%out: memref<32xf32>, %x: memref<4x32xf32>)
     schedule #tile.schedule<k = 4 thread, i = 32 thread> {
@@ -57,4 +58,32 @@ uop.kernel @columns(%out: memref<32xf32>, %x: memref<4x32xf32>)
   %1 = tile.reduce_across add %0 over %k : f32
   %2 = uop.eq %k, %c0 : index
   tile.write %1, %out[%i] mask %2 : f32 -> memref<32xf32>(index)
+}
+
+// -----
+
+// Neighbours of a thread's tile lie side by side in memory, and are moved at once.
+// CHECK-LABEL: @tiles
+// CHECK:         gpu_kernel.store %{{.*}}, %partial[%{{.*}}] mask %{{.*}} : vector<4xf32> -> memref<768xf32, "shared">
+// CHECK:         gpu_kernel.barrier
+// CHECK:           gpu_kernel.for %part = %{{.*}} to 4 step 1 unroll {
+// CHECK-NEXT:        %{{.*}} = uop.mul %part
+// CHECK:             gpu_kernel.load %partial[%{{.*}}] : memref<768xf32, "shared"> -> vector<4xf32>
+uop.kernel @tiles(%out: memref<64x4xf32>, %x: memref<4x64x4xf32>)
+    schedule #tile.schedule<k = 4 thread, i = 2 register * 32 thread, j = 4 register> {
+  %r = tile.axis i = 2 register : vector<2x1xindex>
+  %t = tile.axis i = 32 thread : index
+  %k = tile.axis k = 4 thread : index
+  %j = tile.axis j = 4 register : vector<1x4xindex>
+  %c0 = uop.const 0 : index
+  %c32 = uop.const 32 : index
+  %0 = uop.expand %c32 : index -> vector<2x1xindex>
+  %1 = uop.mul %r, %0 : vector<2x1xindex>
+  %2 = uop.expand %t : index -> vector<2x1xindex>
+  %3 = uop.add %1, %2 : vector<2x1xindex>
+  %4 = tile.read %x[%k, %3, %j] : memref<4x64x4xf32>(index, vector<2x1xindex>, vector<1x4xindex>) -> vector<2x4xf32>
+  %5 = tile.reduce_across add %4 over %k : vector<2x4xf32>
+  %6 = uop.eq %k, %c0 : index
+  %7 = uop.expand %6 : i1 -> vector<2x4xi1>
+  tile.write %5, %out[%3, %j] mask %7 : vector<2x4xf32> -> memref<64x4xf32>(vector<2x1xindex>, vector<1x4xindex>)
 }
