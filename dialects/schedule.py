@@ -211,8 +211,18 @@ class Schedule:
         return ()
 
     @property
+    def chain(self) -> tuple[str, str] | None:
+        """(axis, columns) where the second of two products sums along the axis what the first computes with it as its
+        columns: those of the second are held by the same lanes, or the same registers."""
+        matrices = self.matrices
+        if len(matrices) == 2:
+            return matrices[0].column, matrices[1].column
+        shared = [(axis, factor.of) for axis, _, factor in self.of_kinds((AxisKind.REGISTER,)) if factor.of is not None]
+        return shared[0] if shared else None
+
+    @property
     def chained(self) -> str | None:
-        """The axis along which the second of two products sums what the first computes: the columns of the first."""
+        """The axis along which the second of two matrix products sums what the first computes."""
         matrices = self.matrices
         return matrices[0].column if len(matrices) == 2 else None
 

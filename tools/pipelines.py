@@ -123,7 +123,7 @@ C_STAGES: tuple[Stage, ...] = (
             Step(
                 "uop-partition",
                 ("cut", "join"),
-                fixed=(Option("products", print_values(1)), Option("limited", print_values(True))),
+                fixed=(Option("products", print_values(1)),),
             ),
             Step("uop-merge-kernels"),
         ),

@@ -1,23 +1,25 @@
-"""A reduction in two stages of what one matrix product computes, whose sum of vectors is another: attention.
+"""A reduction in two stages of what one product computes, whose sum of vectors is another: attention.
 
-Of `online_attention` over keys k of (score[i, k], weight, value[k, l]) the scores are a product, of which a warp holds
-a tile. The second sum, Σ exp(score − maximum) · value, is a product of that tile, and what lanes and registers hold
-along the columns of the first is what A of the second wants there.
+Of `online_attention` over keys k of (score[i, k], weight, value[k, l]) the scores are a product, of which a warp, or a
+task of a CPU, holds a tile. The second sum, Σ exp(score − maximum) · value, is a product of that tile, and what lanes
+and registers hold along the columns of the first is what A of the second wants there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Protocol
 
 from xdsl.dialects.builtin import f32
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.axes import SERIAL_KINDS, AxisAttr, AxisKind
+from ...dialects.limits import UNLIMITED
 from ...dialects.loop import ForOp, ReduceOp, YieldOp
-from ...dialects.monoids import MONOIDS, Monoid, MonoidAttr, exp_of_difference
-from ...dialects.schedule import Schedule
+from ...dialects.monoids import LOG2_E, MONOIDS, Monoid, MonoidAttr, exp_of_difference
+from ...dialects.schedule import Factor, MatrixFactors, Schedule
 from ...dialects.tile import AxisOp, LeaveUnlessOp, ReduceAcrossOp, TakeAcrossOp, broadcast_shape
 from ...dialects.types import element_of, index, shape_of, with_shape
 from ...dialects.uop import MulOp, WhereOp, constant_value
@@ -52,6 +54,8 @@ class Conversion(Protocol):
     """What carrying out a schedule knows of the kernel: `convert_loop_to_tile._Conversion`."""
 
     schedule: Schedule
+    matrices: Sequence[MatrixFactors]
+    registers: Sequence[tuple[str, int, Factor]]
     extents: dict[str, int]
     values: dict[SSAValue, SSAValue]
     varies: dict[SSAValue, frozenset[str]]
@@ -68,23 +72,30 @@ class Conversion(Protocol):
 
 @dataclass(frozen=True)
 class ChainedReduction:
-    """The reduction of a kernel whose schedule chains two products: row and column are those of the second.
+    """The reduction of a kernel whose schedule chains two products: rows and column are those of the second.
 
     over: the factors of its axis that lanes and registers hold, the outermost first.
     """
 
     conversion: Conversion
     op: ReduceOp
-    row: str
+    rows: Sequence[str]
     column: str
     over: Sequence[AxisOp]
 
     @staticmethod
-    def of(conversion: Conversion, op: ReduceOp, row: str, column: str) -> ChainedReduction:
+    def of(conversion: Conversion, op: ReduceOp, column: str) -> ChainedReduction:
         axis = op.axis.axis.data
         parts = (conversion.parts.get((axis, place)) for place in range(len(conversion.schedule.factors(axis))))
         over = [part.owner for part in parts if part is not None and isinstance(part.owner, AxisOp)]
-        return ChainedReduction(conversion, op, row, column, over)
+        others = {column, *(loop.axis.axis.data for loop in op.walk() if isinstance(loop, ReduceOp))}
+        rows = dict.fromkeys(axis for axis, _, _ in conversion.registers if axis not in others)
+        return ChainedReduction(conversion, op, tuple(rows), column, over)
+
+    @property
+    def by_matrices(self) -> bool:
+        """Whether matrix instructions compute the products, and not vectors of a CPU."""
+        return len(self.conversion.matrices) == 2
 
     @property
     def axis(self) -> str:
@@ -103,7 +114,8 @@ class ChainedReduction:
         """The loop over the keys.
 
         The maximum is that of all lanes of a row in each step, since the sums of vectors are; the sum of weights is put
-        together in the end. Where scores are multiples of products, the maximum is one of products until then.
+        together in the end, of threads and of the lanes of vectors. Where scores are multiples of products, the maximum
+        is one of products until then.
         """
         conversion, monoid = self.conversion, self.op.monoid.monoid
         stages = monoid.stages
@@ -112,15 +124,19 @@ class ChainedReduction:
         loops = conversion.open_axis(outer, (self.op,))
         b = loops[-1].builder if loops else outer
         self._leave_steps(outer, loops)
-        score = _Score.of(self.op)
+        score = _Score.of(self.op, self.by_matrices)
         weight = self.op.yielded[WEIGHT]
         conversion.convert(b, _needed(self.op, [score.product, *score.conditions, weight]))
         scores = self._scores(b, score)
         weights = b.fit(conversion.values[weight], shape_of(scores.type))
 
-        rows = [1 if d in self.dimensions else n for d, n in enumerate(shape_of(scores.type))]
-        vectors = conversion.register_shape(conversion.register_dimensions((self.row, self.column)))
-        types = [with_shape(scores.type, shape) for shape in (rows, rows, vectors)]
+        within = self.dimensions if self.by_matrices else self.dimensions[:-1]
+        rows, apart = (
+            [1 if d in dimensions else n for d, n in enumerate(shape_of(scores.type))]
+            for dimensions in (self.dimensions, within)
+        )
+        vectors = conversion.register_shape(conversion.register_dimensions((*self.rows, self.column)))
+        types = [with_shape(scores.type, shape) for shape in (rows, apart, vectors)]
         if loops:
             for loop in loops:
                 loop.carry(types)
@@ -128,7 +144,7 @@ class ChainedReduction:
         else:
             numbers = monoid.identity([element_of(type) for type in types])
             state = [b.expand(b.const(n, element_of(t)), t) for n, t in zip(numbers, types, strict=True)]
-        total = self._across(b, first, self._in_registers(b, first, scores))
+        total = self._across(b, first, _in_registers(b, first, scores, self.dimensions))
         (total,) = first.combine(b, [state[0]], [total])
         if score.scale is None:
             weights, factors = stages.adapt(b, [scores, weights, b.constant_like(1.0, scores)], [total])
@@ -138,7 +154,7 @@ class ChainedReduction:
             weights = b.alu("mul", weights, factors)
             rescaling = exp_of_difference(b, state[0], total, score.scale)
             before = [b.alu("mul", value, b.expand_like(rescaling, value)) for value in state[WEIGHT:]]
-        (sum_of_weights,) = rest.combine(b, before[:1], [self._in_registers(b, rest, weights)])
+        (sum_of_weights,) = rest.combine(b, before[:1], [_in_registers(b, rest, weights, within)])
         values: list[SSAValue] = [total, sum_of_weights, self._product(b, loops, factors, before[1])]
         for depth in reversed(range(len(loops))):
             around, inits = (loops[depth - 1].builder, loops[depth - 1].carried) if depth else (outer, ())
@@ -146,6 +162,7 @@ class ChainedReduction:
         if score.scale is not None:
             values[0] = outer.alu("mul", values[0], outer.constant_like(score.scale, values[0]))
         values[WEIGHT] = self._across(outer, rest, values[WEIGHT])
+        values[WEIGHT] = _in_registers(outer, rest, values[WEIGHT], [d for d in self.dimensions if d not in within])
         of_rows = conversion.axes_of([score.product, *score.conditions, weight]) - {self.axis}
         of_vectors = of_rows | conversion.axes_of(self.op.yielded[VECTOR:]) - {self.axis}
         for result, value, axes in zip(self.op.results, values, (of_rows, of_rows, of_vectors), strict=True):
@@ -155,6 +172,8 @@ class ChainedReduction:
     def _leave_steps(self, outer: TileBuilder, loops: Sequence[Loop]) -> None:
         """Let warps do nothing in steps that lie outside their own limits: they have rows of their own, and do not meet
         but where slabs are copied."""
+        if not self.lanes:
+            return
         factors = self.conversion.schedule.factors(self.axis)
         places = [place for place, factor in enumerate(factors) if factor.kind in SERIAL_KINDS and factor.extent > 1]
         if not self.op.limits.values or len(loops) != 1 or factors[places[0]].kind is not AxisKind.LOOP:
@@ -173,7 +192,7 @@ class ChainedReduction:
         """The scores of a step before they are scaled: −∞ where the mask does not allow any, and behind the end."""
         conversion = self.conversion
         value = conversion.values[score.product]
-        held = conversion.register_shape(conversion.register_dimensions((self.row,)) + self.dimensions)
+        held = conversion.register_shape(conversion.register_dimensions(self.rows) + self.dimensions)
         conditions = [conversion.values[condition] for condition in score.conditions]
         if (inside := conversion.valid.get(self.axis)) is not None:
             conditions.append(inside)
@@ -185,36 +204,37 @@ class ChainedReduction:
             return value
         return b.alu("where", b.fit(allowed, shape), value, b.constant_like(float("-inf"), value))
 
-    def _in_registers(self, b: TileBuilder, monoid: Monoid, value: SSAValue) -> SSAValue:
-        return b.reduce_axis(monoid.name, [value], self.dimensions)[0]
-
     def _across(self, b: TileBuilder, monoid: Monoid, value: SSAValue) -> SSAValue:
+        if not self.lanes:
+            return value
         across = ReduceAcrossOp.of(monoid.name, [value], self.lanes)
         built = b.pure(ReduceAcrossOp, tuple(across.operands), [value.type], across.properties)
         across.erase()
         return built.outputs[0]
 
     def _product(self, b: TileBuilder, loops: Sequence[Loop], factors: SSAValue, state: SSAValue) -> SSAValue:
-        """`state` and the sum of factor · vector over the elements of a step, as a loop of which tile-mma makes
-        instructions.
+        """`state` and the sum of factor · vector over the elements of a step, as a loop.
 
-        The factors are rounded to the type that the vectors have in memory: an instruction multiplies two of one type.
+        Of a loop that tile-mma makes instructions of, the factors are rounded to the type that the vectors have in
+        memory: an instruction multiplies two of one type. Others leave out the elements outside of the limits.
         """
         conversion, op = self.conversion, self.op
-        taken = multiplied(op.yielded[VECTOR].owner)
-        assert taken is not None, "schedule_checks looks at the factors"
-        factors = b.cast(factors, element_of(taken.type))
-        depth = 2 * 4 * 2  # what `Schedule.spread` makes of the mma factor
-        count = shape_of(factors.type)
-        steps = 1
-        for dimension in self.dimensions[:-2]:
-            steps *= count[dimension]
+        count = prod(factor.extent for factor in self.over)
+        if self.by_matrices:
+            taken = multiplied(op.yielded[VECTOR].owner)
+            assert taken is not None, "schedule_checks looks at the factors"
+            factors = b.cast(factors, element_of(taken.type))
+            depth = 2 * 4 * 2  # what `Schedule.spread` makes of the mma factor
+            kinds = (count // depth, AxisKind.UNROLL), (depth, AxisKind.MMA)
+        else:
+            depth, kinds = 1, ((count, AxisKind.LOOP),)
         nest: list[tuple[ForOp, TileBuilder]] = []
         builder, init = b, state
-        for extent, kind in ((steps, AxisKind.UNROLL), (depth, AxisKind.MMA)):
+        limits = UNLIMITED if self.by_matrices else conversion.limits.of_elements(b, op)
+        for extent, kind in kinds:
             if extent == 1:
                 continue
-            loop = ForOp.of(AxisAttr(self.axis, extent, kind), ("add",), (state.type,), (init,))
+            loop = ForOp.of(AxisAttr(self.axis, extent, kind), ("add",), (state.type,), (init,), limits)
             loop.index.name_hint = f"{self.axis}{len(nest) or ''}"
             (init,) = loop.carried
             init.name_hint = "acc"
@@ -264,7 +284,8 @@ class _Score:
     """What the score of an element is made of: `scale · product` where all conditions hold, else −∞.
 
     scale: positive; None where the score is made of the product in another way, and `product` is all of it. Products of
-    16-bit floats are not so great that their multiples overflow.
+    16-bit floats, which matrix instructions compute, are not so great that their multiples overflow; others are not
+    made greater.
     """
 
     product: SSAValue
@@ -272,7 +293,7 @@ class _Score:
     conditions: tuple[SSAValue, ...]
 
     @staticmethod
-    def of(op: ReduceOp) -> _Score:
+    def of(op: ReduceOp, by_matrices: bool) -> _Score:
         value, scale, conditions = op.yielded[0], 1.0, list[SSAValue]()
         while True:
             owner = value.owner
@@ -284,7 +305,7 @@ class _Score:
                 value = factor[1]
             else:
                 break
-        if isinstance(owner, ReduceOp) and value.type == f32:
+        if isinstance(owner, ReduceOp) and value.type == f32 and (by_matrices or scale * LOG2_E <= 1):
             return _Score(value, scale, tuple(conditions))
         return _Score(op.yielded[0], None, ())
 
@@ -296,6 +317,10 @@ def _positive(op: MulOp) -> tuple[float, SSAValue] | None:
         if isinstance(number, float) and 0 < number < float("inf"):
             return number, other
     return None
+
+
+def _in_registers(b: TileBuilder, monoid: Monoid, value: SSAValue, dimensions: Sequence[int]) -> SSAValue:
+    return b.reduce_axis(monoid.name, [value], sorted(dimensions))[0] if dimensions else value
 
 
 def _needed(op: ReduceOp, values: Sequence[SSAValue]) -> list[Operation]:

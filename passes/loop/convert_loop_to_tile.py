@@ -98,12 +98,16 @@ def _registers(schedule: Schedule) -> list[_Register]:
         for register in schedule.spread().of_kinds([AxisKind.REGISTER])
         if register[2].extent > 1 and register[2].of is None
     ]
+    last: tuple[str, ...] = ()
     if (matrix := schedule.matrix) is not None:
         registers.sort(key=lambda register: register[0] == schedule.chained)
-        for fragment in (matrix.row, matrix.column):
-            last = [register for register in registers if register[0] == fragment][-1]
-            registers.remove(last)
-            registers.append(last)
+        last = matrix.row, matrix.column
+    elif (chain := schedule.chain) is not None:
+        last = chain[1:]
+    for fragment in last:
+        innermost = [register for register in registers if register[0] == fragment][-1]
+        registers.remove(innermost)
+        registers.append(innermost)
     return registers
 
 
@@ -486,9 +490,8 @@ class _Conversion:
 
     def reduce(self, outer: TileBuilder, siblings: Sequence[ReduceOp]) -> None:
         """Carry out reductions that walk the same axes, in one nest of loops."""
-        if len(self.matrices) == 2 and siblings[0].axis.axis.data == self.matrices[0].column:
-            second = self.matrices[1]
-            ChainedReduction.of(self, siblings[0], second.row, second.column).build(outer)
+        if (chain := self.schedule.chain) is not None and siblings[0].axis.axis.data == chain[0]:
+            ChainedReduction.of(self, siblings[0], chain[1]).build(outer)
             return
         nests = [perfect_nest(op) for op in siblings]
         axes = [reduction.axis.axis.data for reduction in nests[0]]

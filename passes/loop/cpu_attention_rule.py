@@ -1,46 +1,85 @@
-"""Attention on a CPU: one walk over the keys, whose channels are vectors in registers."""
+"""Attention on a CPU: one walk over the keys, whose scores are a tile in registers, and then in the first cache."""
 
 from __future__ import annotations
 
+from math import prod
+
 from ...dialects.axes import AxisKind
+from ...dialects.schedule import Factor, Staging
 from .attention_shape import AttentionShape
-from .kernel_shape import KernelShape
+from .cpu_product_rule import TASKS, WIDE_LANES
+from .kernel_shape import Access, KernelShape
 from .schedule_parts import Axes, Choice, ceil_div, factors_of, power_of_two_above, schedule_of
 
-SUMS = 16
-"""Vectors that hold sums of values while keys go by: half of the registers, where a machine has 32."""
+SCORES = 16
+"""Vectors of scores that a step computes, half of the registers of a machine that has 32 of them; half as many where it
+has 16. Enough to hide the latency of a sum."""
 
-MOST_SUMS = 64
-"""What registers do not hold is kept in the first cache. With more the channels are cut, and the scores are computed
-for each part."""
+ROWS = 8
+"""Queries side by side that share what is read of keys and values: measured, a tenth faster than 4."""
 
-ROWS = 4
-"""Queries side by side: each has a chain of exponentials that the next key waits for, and reads what the others do."""
+SUMS = 64
+"""Vectors that hold sums of values. What registers do not hold of them is kept in the first cache."""
+
+MOST_VECTORS = 8
+"""Of keys in a step: of few queries."""
 
 
 def cpu_attention_schedule(shape: KernelShape, attention: AttentionShape, lanes: int) -> Choice:
-    """Vectors along the channels of the values, and along the depth of the scores, which no value has together; some
-    queries that share keys, or else heads, side by side."""
-    channels, depth = (max(1, shape.extents[axis]) for axis in (attention.channels, attention.depth))
+    """Lanes along the keys, and then along the channels of the values: scores of some queries and keys are a product,
+    whose maxima and exponentials are vectors, and the sums of values are another of what came of it.
+
+    Keys are packed, transposed. Tasks are heads, and runs of queries where there are few of these.
+    """
+    extents = {axis: max(1, extent) for axis, extent in shape.extents.items()}
+    channels, keys = extents[attention.channels], extents[attention.keys]
+    scores = SCORES if lanes >= WIDE_LANES else SCORES // 2
     lanes = min(lanes, power_of_two_above(channels))
-    vectors, steps = ceil_div(channels, lanes), ceil_div(depth, lanes)
-    parts = ceil_div(vectors, MOST_SUMS)
-    vectors = ceil_div(vectors, parts)
-    loops = ceil_div(steps, SUMS)
-    axes: Axes = {
-        attention.channels: factors_of(
-            (parts, AxisKind.BLOCK), (vectors, AxisKind.REGISTER), (lanes, AxisKind.REGISTER)
-        ),
-        attention.depth: factors_of(
-            (loops, AxisKind.LOOP), (ceil_div(steps, loops), AxisKind.REGISTER), (lanes, AxisKind.REGISTER)
-        ),
-        attention.keys: factors_of((max(1, shape.extents[attention.keys]), AxisKind.LOOP)),
-    }
-    others = (*attention.batch, *attention.rows)
-    rows = next((axis for axis in reversed(others) if shape.extents[axis] >= ROWS), None)
-    count = 1 if rows is None else max(1, min(ROWS, SUMS // vectors))
-    if rows is not None and count > 1:
-        axes[rows] = factors_of((ceil_div(shape.extents[rows], count), AxisKind.BLOCK), (count, AxisKind.REGISTER))
-    beside = f", {count} along {rows} side by side" if count > 1 else ""
-    reason = f"attention: {vectors} vectors of {lanes} along {attention.channels}{beside}"
-    return Choice(schedule_of(shape, axes), reason)
+    parts = ceil_div(ceil_div(channels, lanes), SUMS)
+    vectors = ceil_div(channels, lanes * parts)
+    row = next((axis for axis in reversed(attention.rows) if extents[axis] >= ROWS), None)
+    row = row or max(reversed(attention.rows), key=lambda axis: extents[axis], default=None)
+    rows = 1 if row is None else min(ROWS, extents[row], scores // 2, max(1, SUMS // vectors))
+    together = min(MOST_VECTORS, scores // rows, ceil_div(keys, lanes))
+
+    tasks = parts * prod(extents[axis] for axis in attention.batch)
+    axes: Axes = {}
+    for axis in attention.rows:
+        count = rows if axis == row else 1
+        steps = ceil_div(extents[axis], count)
+        blocks = min(steps, ceil_div(TASKS, tasks))
+        tasks *= blocks
+        axes[axis] = factors_of(
+            (blocks, AxisKind.BLOCK), (ceil_div(steps, blocks), AxisKind.LOOP), (count, AxisKind.REGISTER)
+        )
+    axes[attention.channels] = factors_of(
+        (parts, AxisKind.BLOCK), (vectors, AxisKind.REGISTER), (lanes, AxisKind.REGISTER)
+    )
+    axes[attention.keys] = [
+        *factors_of((ceil_div(keys, together * lanes), AxisKind.LOOP), (together, AxisKind.REGISTER)),
+        Factor(lanes, AxisKind.REGISTER, of=attention.channels),
+    ]
+    stage = tuple(dict.fromkeys((*_panels(attention), *_narrow(attention))))
+    packed = "".join(f", %{staging.buffer} packed" for staging in stage)
+    along = "" if row is None else f" along {row}"
+    reason = f"attention: scores of {rows}{along} x {together} vectors of {lanes} along {attention.keys}{packed}"
+    return Choice(schedule_of(shape, axes, stage), reason)
+
+
+def _panels(attention: AttentionShape) -> list[Staging]:
+    """What keys are made of that lies along the depth: transposed, so that lanes find their keys side by side."""
+    panels: list[Staging] = []
+    for access in attention.key:
+        along = [place for place, axes in enumerate(access.index_axes) if attention.keys in axes]
+        if access.is_linear and len(along) == 1 and along[0] != len(access.indices) - 1:
+            panels.append(Staging(access.buffer, along=along[0]))
+    return panels
+
+
+def _narrow(attention: AttentionShape) -> list[Staging]:
+    """Queries of 16 bits, which are made wider while they are packed: each is multiplied with all keys."""
+
+    def is_narrow(access: Access) -> bool:
+        return access.is_linear and access.element_bytes < 4 and attention.depth in access.axes
+
+    return [Staging(access.buffer) for access in attention.query if is_narrow(access)]

@@ -1,4 +1,4 @@
-"""Which kernels of loop form are two products in a chain, that matrix instructions compute."""
+"""Which kernels of loop form are two products in a chain, that matrix instructions or vectors compute."""
 
 from __future__ import annotations
 
@@ -49,3 +49,24 @@ def why_not_chained(kernel: KernelOp, schedule: Schedule) -> str | None:
     if any(kind not in (*SERIAL_KINDS, AxisKind.REGISTER) for kind in kinds) or AxisKind.REGISTER in kinds[:-1]:
         return f"axis {first.column} has other factors than loops and, last, registers"
     return None
+
+
+def why_no_vector_chain(kernel: KernelOp, schedule: Schedule) -> str | None:
+    """Why vectors whose lanes go along the keys of attention, and then along the channels of its values, cannot carry
+    out a schedule that says so; None if they can."""
+    attention = attention_shape(shape_of_kernel(kernel))
+    if attention is None:
+        return "what is summed along one of them is no product of exponentials that another product makes"
+    if schedule.chain != (attention.keys, attention.channels):
+        return f"the keys of this kernel are {attention.keys}, and the channels {attention.channels}"
+    columns = schedule.factors(attention.channels)
+    *outer, lanes = schedule.factors(attention.keys)
+    if lanes.of is None or schedule.shared(lanes) != (attention.channels, len(columns) - 1):
+        return f"`{lanes}` and `{columns[-1]}` are not the innermost factors of both, and alike"
+    kinds = [factor.kind for factor in outer if factor.extent > 1]
+    if sorted(kinds, key=lambda kind: kind is AxisKind.REGISTER) != kinds or not set(kinds) <= _CHAINED_KINDS:
+        return f"axis {attention.keys} has other factors than loops and, behind them, registers"
+    return None
+
+
+_CHAINED_KINDS = frozenset((*SERIAL_KINDS, AxisKind.REGISTER))

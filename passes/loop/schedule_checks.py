@@ -16,7 +16,7 @@ from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, KernelOp, LoadOp,
 from ...rewriting.diagnostics import PassError
 from ..tile.tile_stage import staged_arguments
 from .kernel_shape import shape_of_kernel
-from .matrix_chains import why_not_chained
+from .matrix_chains import why_no_vector_chain, why_not_chained
 from .matrix_products import matrix_atom, why_no_matrix
 from .row_starts import common_row_start
 
@@ -116,6 +116,14 @@ def _check_shared(schedule: Schedule, kernel: KernelOp) -> None:
         return
     varies = list(shape_of_kernel(kernel).depends.items())
     for axis, factor in shared:
+        if factor.kind is AxisKind.REGISTER:
+            if reason := why_no_vector_chain(kernel, schedule):
+                raise PassError(
+                    f"axis {axis} is bound to `{factor}`, whose registers are those of {factor.of}: {reason}",
+                    kernel,
+                    "registers are shared by the keys and the channels of attention, as their innermost factors",
+                )
+            continue
         if factor.of == axis or factor.kind not in THREAD_KINDS or schedule.shared(factor) is None:
             raise PassError(
                 f"axis {axis} is bound to `{factor}`, but axis {factor.of} has not one factor "

@@ -8,7 +8,7 @@ from math import prod
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from ...dialects.axes import AxisKind
+from ...dialects.axes import SERIAL_KINDS, AxisKind
 from ...dialects.limits import UNLIMITED, Limits
 from ...dialects.loop import ForOp, ReduceOp
 from ...dialects.schedule import Schedule
@@ -74,6 +74,12 @@ class StepLimits:
         axis = loop.axis.axis.data
         outside = [other for other in range(place) if self.schedule.factors(axis)[other].extent > 1]
         return self._of_steps(builder, loop, _strides(self.schedule, axis)[place], outside)
+
+    def of_elements(self, builder: TileBuilder, loop: ReduceOp) -> Limits:
+        """The limits of the elements of a step, counted from its first: where the serial loops of the axis are open."""
+        factors = self.schedule.factors(loop.axis.axis.data)
+        serial = [place for place, factor in enumerate(factors) if factor.kind in SERIAL_KINDS and factor.extent > 1]
+        return self._of_steps(builder, loop, 1, serial) if loop.limits.values else UNLIMITED
 
     def _of_steps(self, builder: TileBuilder, loop: ForOp | ReduceOp, stride: int, outside: Sequence[int]) -> Limits:
         """The limits of steps of so many positions each, behind what the factors at the places `outside` add."""

@@ -16,7 +16,7 @@ from ...dialects import cpu_kernel
 from ...dialects.cpu_kernel.control import VECTOR_BYTES
 from ...dialects.layouts import strides_of
 from ...dialects.loop import ForOp, YieldOp
-from ...dialects.tile import AxisOp, LeaveUnlessOp, ReadOp, StageOp, WriteOp
+from ...dialects.tile import AxisOp, LeaveUnlessOp, ReadOp, StageOp, TakeAcrossOp, WriteOp
 from ...dialects.traversal import ops_inside
 from ...dialects.types import byte_width, element_of, index, is_memref, is_vector, shape_of
 from ...dialects.uop import AddOp, AluOp, BitcastOp, CastOp, ConstOp, ExpandOp, KernelOp, MulOp, ReduceAxisOp
@@ -37,6 +37,7 @@ from .lower_cpu.loops import lower_loop
 from .lower_cpu.lowering import ONLY, CPULowering, Place
 from .lower_cpu.reductions import lower_reduce_axis
 from .lower_cpu.stages import lower_stage
+from .lower_cpu.takes import keep_taken, lower_take
 from .lower_cpu.tasks import lower_tasks
 from .lower_cpu.vector_scope import VectorScope
 
@@ -53,7 +54,8 @@ class ConvertTileToCPUKernelPass(ModulePass):
       that no value has together with that (the channels of attention beside the depth of its scores); accesses with
       other strides give each lane its own index.
     - Loops carry vectors. The steps of a loop, or of a block axis, in which the masks of ragged axes may not hold are
-      apart: all others have no masks, and the last knows how many lanes it has.
+      apart: all others have no masks, and the last knows how many lanes it has. A loop that carries more vectors than
+      there are registers is one for each part of them.
     - A product that is added to what a loop carries is one fused operation.
     - Stages become arrays of the task, filled vector by vector, by way of transposed squares where lanes need it.
 
@@ -96,7 +98,8 @@ def _lower_with(kernel: KernelOp, vector_bytes: int, most_lanes: int, outputs: i
     root.location = kernel.location
     indices = Indices(root)
     dimensions, lanes = _lanes(kernel, most_lanes)
-    lowering = CPULowering(kernel, root, indices, Values(indices), lanes, dimensions, _ragged(kernel))
+    registers = 32 if vector_bytes >= 64 else 16
+    lowering = CPULowering(kernel, root, indices, Values(indices), lanes, dimensions, registers, _ragged(kernel))
     for old, new in zip(arguments, block.args, strict=True):
         new.name_hint = old.name_hint
         lowering.buffers[old] = new
@@ -230,6 +233,8 @@ def _lower_op(lowering: CPULowering, scope: VectorScope, op: Operation) -> None:
             lower_loop(lowering, scope, op, _lower_block)
         case ReduceAxisOp():
             lower_reduce_axis(lowering, scope, op)
+        case TakeAcrossOp():
+            lower_take(lowering, scope, op)
         case AxisOp():
             raise PassError(
                 f"axis {op.axis.axis.data} has a factor `{op.extent} {op.axis.axis_kind}`, which a CPU has not",
@@ -238,6 +243,8 @@ def _lower_op(lowering: CPULowering, scope: VectorScope, op: Operation) -> None:
             )
         case _:
             raise PassError(f"{op.name} is not carried out on a CPU", op, _HELP)
+    for result in op.results:
+        keep_taken(lowering, scope, result)
 
 
 def _lower_elementwise(lowering: CPULowering, scope: VectorScope, op: Operation) -> None:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import MemRefType, ModuleOp
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ...dialects.layouts import span_of
+from ...dialects.loop import ForOp
+from ...dialects.schedule import Staging
 from ...dialects.tile import ReadOp, StageOp
-from ...dialects.types import byte_width, element_of, is_float, is_memref, with_element
+from ...dialects.types import byte_width, element_of, is_float, is_memref, shape_of, with_element
 from ...dialects.uop import CastOp, KernelOp
 from ...rewriting.dead import erase_unused
 from ...rewriting.diagnostics import emit_remark
 from .accesses import kernels_of
 from .places import builder_before
-from .tile_stage import stage_kernel
+from .tile_stage import Unstaged, is_alike, stage_kernel
 
 TASK_BYTES = 896 * 1024
 """What a task packs, at most: most of what it has for arrays, and of the second cache of a core."""
@@ -28,10 +32,12 @@ class TilePackPass(ModulePass):
 
     What tile-stage does for a step of a reduction in the shared memory of a GPU, for a whole task of a CPU: rows that
     are far apart in a buffer are neighbours in its array, and with `along` so are the elements that lanes read. Floats
-    that are only read to be made wider are so in the array: the copy converts each once.
+    that are only read to be made wider are so in the array: the copy converts each once. Where a task has no room for
+    all, or where a loop ends at a position that is read from memory, the array has what a step of that loop reads.
 
     Leaves alone, with a remark: indices that are not linear, boxes for which `task_bytes` has no room. Leaves alone:
-    reads of buffers that the schedule does not name.
+    reads of buffers that the schedule does not name, reads that have no registers along a dimension that is to be
+    `along`.
 
     task_bytes: what the arrays of a kernel may take.
     """
@@ -43,10 +49,48 @@ class TilePackPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for kernel in kernels_of(op):
             if kernel.schedule is not None and kernel.schedule.data.stage:
-                for left in stage_kernel(kernel, kernel.schedule.data.stage, self.task_bytes, once=True):
+                for left in pack_kernel(kernel, kernel.schedule.data.stage, self.task_bytes):
                     emit_remark(left.read, f"%{left.buffer} is not packed here: {left.reason}")
                 _convert_while_packing(kernel, self.task_bytes)
                 erase_unused(kernel.body.block)
+
+
+def pack_kernel(kernel: KernelOp, stagings: Sequence[Staging], task_bytes: int = TASK_BYTES) -> list[Unstaged]:
+    """Pack what a task, or a step of one of its loops, reads of these buffers; the reads that are left alone."""
+    return stage_kernel(kernel, stagings, task_bytes, _places)
+
+
+def _places(read: ReadOp, staging: Staging) -> list[ForOp | None]:
+    """The task, and, from the outside, the loops around others whose steps read different elements; from the first on
+    that may end early, if there is one. Nothing where `along` is a dimension along which the read has but one
+    element."""
+    if staging.along is not None and not shape_of(read.indices[staging.along].type):
+        return []
+    around: list[ForOp] = []
+    parent = read.parent_op()
+    while isinstance(parent, ForOp):
+        around.insert(0, parent)
+        parent = parent.parent_op()
+    places: list[ForOp | None] = [None]
+    for loop in around[:-1]:
+        if not is_alike(read, loop):
+            places = [] if _ends_early(loop) and places == [None] else places
+            places.append(loop)
+    return places
+
+
+def _ends_early(loop: ForOp) -> bool:
+    """Whether limits of the loop are read from memory."""
+    stack, seen = [limit for limit in loop.limits.values if limit is not None], set[SSAValue]()
+    while stack:
+        owner = stack.pop().owner
+        if isinstance(owner, ReadOp):
+            return True
+        if isinstance(owner, Operation):
+            new = [operand for operand in owner.operands if operand not in seen]
+            seen.update(new)
+            stack += new
+    return False
 
 
 def _convert_while_packing(kernel: KernelOp, task_bytes: int) -> None:

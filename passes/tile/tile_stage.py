@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -84,11 +84,15 @@ def staged_arguments(kernel: KernelOp, stagings: Sequence[Staging]) -> list[Bloc
 
 
 def stage_kernel(
-    kernel: KernelOp, stagings: Sequence[Staging], shared_bytes: int = SHARED_BYTES, *, once: bool = False
+    kernel: KernelOp,
+    stagings: Sequence[Staging],
+    shared_bytes: int = SHARED_BYTES,
+    places: Callable[[ReadOp, Staging], Sequence[ForOp | None]] | None = None,
 ) -> list[Unstaged]:
     """Stage the slabs of a kernel in tile form; the reads of these buffers that are left alone.
 
-    once: a slab is all that a block reads, staged in front of its loops.
+    places: where what a read needs may be staged, the first place whose slab has room: for each step of a loop, or,
+    None, for all of the block; nowhere where the read is to be left alone. Without it that is as the pass says.
     """
     arguments = staged_arguments(kernel, stagings)
     taken = sum(_bytes(op.result.type, op.buffers.value.data) for op in kernel.body.walk() if isinstance(op, StageOp))
@@ -96,26 +100,21 @@ def stage_kernel(
     unstaged: list[Unstaged] = []
     for staging, argument in zip(stagings, arguments, strict=True):
         reads = [read for read in accesses_of(kernel) if isinstance(read, ReadOp) and read.buffer is argument]
-        behind = not once and all(_loop_before(read) for read in reads)
+        behind = places is None and all(_loop_before(read) for read in reads)
         for read in reads:
-            loops = [] if once else _reduction_around(read)
-            loop = _step_of(read, loops)
-            if not loops and not once and not behind:
+            loops = _reduction_around(read)
+            if not loops and places is None and not behind:
                 unstaged.append(Unstaged(read, staging.buffer, "the read is in no serial loop of a reduction"))
                 continue
-            slab = _slab_of(read, loop, staging)
+            around = [_step_of(read, loops)] if places is None else places(read, staging)
+            if not around:
+                continue
+            slab = _slab_with_room(read, around, staging, stages, taken, shared_bytes)
             if isinstance(slab, str):
                 unstaged.append(Unstaged(read, staging.buffer, slab))
                 continue
-            size = 0 if slab in stages else _bytes(slab.type, staging.buffers)
-            if taken + size > shared_bytes:
-                reason = (
-                    f"the slab takes {size} bytes, and {taken} of the {shared_bytes} bytes that there are are taken"
-                )
-                unstaged.append(Unstaged(read, staging.buffer, reason))
-                continue
-            taken += size
             if slab not in stages:
+                taken += _bytes(slab.type, staging.buffers)
                 stages[slab] = _insert_stage(slab, read, staging)
             _read_staged(read, slab, stages[slab])
     return unstaged
@@ -130,6 +129,27 @@ class _Slab:
     loop: ForOp | None
     origin: tuple[LinearForm, ...]
     type: MemRefType
+
+
+def _slab_with_room(
+    read: ReadOp,
+    loops: Sequence[ForOp | None],
+    staging: Staging,
+    stages: Mapping[_Slab, StageOp],
+    taken: int,
+    shared_bytes: int,
+) -> _Slab | str:
+    """The first of the slabs that these loops give for which there is room, or why there is none."""
+    reasons: list[str] = []
+    for loop in loops:
+        slab = _slab_of(read, loop, staging)
+        if isinstance(slab, str):
+            return slab
+        size = 0 if slab in stages else _bytes(slab.type, staging.buffers)
+        if taken + size <= shared_bytes:
+            return slab
+        reasons.append(f"the slab takes {size} bytes, and {taken} of the {shared_bytes} bytes that there are are taken")
+    return reasons[-1]
 
 
 def _slab_of(read: ReadOp, loop: ForOp | None, staging: Staging) -> _Slab | str:
@@ -172,13 +192,13 @@ def _step_of(read: ReadOp, loops: Sequence[ForOp]) -> ForOp | None:
     while loops:
         # Loops that are written out, or are one instruction, have no steps.
         loop = next((loop for loop in loops if loop.axis.axis_kind is AxisKind.LOOP), None)
-        if loop is not None and not (climbed and _is_alike(read, loop)):
+        if loop is not None and not (climbed and is_alike(read, loop)):
             return loop
         loops, climbed = _reduction_around(loops[0]), True
     return None
 
 
-def _is_alike(read: ReadOp, loop: ForOp) -> bool:
+def is_alike(read: ReadOp, loop: ForOp) -> bool:
     """Whether what is read is the same in all steps of a loop."""
     forms = [linear_form(value) for value in read.indices]
     return all(form is not None and loop.index not in form.terms for form in forms)

@@ -121,7 +121,9 @@ def _row_dimension(
     if address.terms.get(lane, 1) == 1:
         return None
     for dimension, extent in enumerate(shape):
-        if dimension == lowering.lane_dimension(shape) or gcd(extent, lowering.lanes) < LEAST_ROWS:
+        if dimension == lowering.lane_dimension(shape) or dimension in lowering.window:
+            continue
+        if gcd(extent, lowering.lanes) < LEAST_ROWS:
             continue
         second = tuple(1 if place == dimension else x for place, x in enumerate(first))
         if _is_rectangle([address, _address(lowering, scope, op.buffer, indices, second)], lane):

@@ -8,18 +8,59 @@ from xdsl.ir import Block, SSAValue
 
 from ....dialects.axes import AxisKind
 from ....dialects.cpu_kernel import ForOp as CPUForOp
-from ....dialects.cpu_kernel import YieldOp
-from ....dialects.loop import ForOp
+from ....dialects.cpu_kernel import YieldOp as CPUYieldOp
+from ....dialects.loop import ForOp, YieldOp
+from ....dialects.tile import ReadOp, TakeAcrossOp
 from ....dialects.types import element_of, shape_of
+from ....dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, ExpandOp
 from ....rewriting.interval_arithmetic import Interval
 from ....rewriting.linear import LinearForm
-from .lowering import ONLY, CPULowering
+from ..lower.values import Value
+from .lowering import ONLY, CPULowering, Place
 from .vector_scope import VectorScope, lanes_of
 
 LowerBlock = Callable[[CPULowering, VectorScope, Block], None]
 
 
 def lower_loop(lowering: CPULowering, scope: VectorScope, op: ForOp, lower_block: LowerBlock) -> None:
+    """The loop, or one for each part of its state, if that does not fit in registers."""
+    parts: list[dict[Place, Value]] = [{} for _ in op.results]
+    dimension, windows = _windows(lowering, op)
+    for window in windows:
+        with lowering.within(dimension, window):
+            _lower_loop(lowering, scope, op, lower_block)
+        for part, result in zip(parts, op.results, strict=True):
+            part |= lowering.parts[result]
+    if not windows:
+        _lower_loop(lowering, scope, op, lower_block)
+        return
+    for part, result in zip(parts, op.results, strict=True):
+        lowering.parts[result] = part
+
+
+def _windows(lowering: CPULowering, op: ForOp) -> tuple[int, list[range]]:
+    """A dimension of the state of a loop, and which places along it are carried together; none where all are.
+
+    Elements of what the body computes must not depend on others along the dimension.
+    """
+    shapes = {shape_of(value.type) for value in op.carried}
+    if len(shapes) != 1 or not all(isinstance(inside, _ELEMENTWISE) for inside in op.body.block.ops):
+        return 0, []
+    (shape,) = shapes
+    carried, most = len(op.carried) * len(list(lowering.places(shape))), lowering.registers * 3 // 4
+    along = lowering.lane_dimension(shape)
+    for dimension, extent in enumerate(shape):
+        if carried <= most or dimension == along or extent == 1 or along is None:
+            continue
+        count = next((n for n in range(1, extent) if extent % n == 0 and carried // n <= most), extent)
+        return dimension, [range(first, first + extent // count) for first in range(0, extent, extent // count)]
+    return 0, []
+
+
+_ELEMENTWISE = (AluOp, CastOp, BitcastOp, ConstOp, ExpandOp, ReadOp, TakeAcrossOp, YieldOp)
+
+
+def _lower_loop(lowering: CPULowering, scope: VectorScope, op: ForOp, lower_block: LowerBlock) -> None:
     """The loop over its whole steps, in which the masks of ragged axes hold, and what is left; with limits, as far as
     these are inside of them."""
     extent = op.axis.extent.data
@@ -56,7 +97,7 @@ def _lower_steps(
         _set_state(lowering, op.carried, loop.carried)
         lower_block(lowering, body, op.body.block)
         if op.carried:
-            body.insert(YieldOp.create(operands=_state(lowering, body, op.yielded)))
+            body.insert(CPUYieldOp.create(operands=_state(lowering, body, op.yielded)))
     return loop.outputs
 
 

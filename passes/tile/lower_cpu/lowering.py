@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import product
 
@@ -33,9 +34,12 @@ class CPULowering:
     root: the kernel's body.
     lanes: those of a vector; 1 where the kernel has none. lane_dimensions: the dimensions of tiles that they go along,
     of which no tile has two.
+    registers: vectors that the machine holds.
     ragged: forms of the conditions of tile form: each is negative where the condition holds.
     parts: value of tile form → its scalars and vectors. A scalar may stand for a vector whose lanes are all alike.
     buffers: argument or slab of tile form → flat buffer or array.
+    window: dimension → the places along it that are computed here, if not all.
+    taken: (tile, factors of an axis) → the array in which its elements along the axis are side by side.
     """
 
     kernel: KernelOp
@@ -44,9 +48,14 @@ class CPULowering:
     elements: Values
     lanes: int
     lane_dimensions: Sequence[int]
+    registers: int
     ragged: Sequence[LinearForm]
     parts: dict[SSAValue, dict[Place, Value]] = field(default_factory=dict[SSAValue, dict[Place, Value]])
     buffers: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    window: dict[int, range] = field(default_factory=dict[int, range])
+    taken: dict[tuple[SSAValue, tuple[SSAValue, ...]], SSAValue] = field(
+        default_factory=dict[tuple[SSAValue, tuple[SSAValue, ...]], SSAValue]
+    )
 
     @property
     def lane(self) -> LinearForm:
@@ -73,7 +82,19 @@ class CPULowering:
         extents = list(shape)
         if (dimension := self.lane_dimension(shape)) is not None:
             extents[dimension] //= self.lanes
-        return product(*map(range, extents))
+        every = (range(extent) for extent in extents)
+        if not self.window:
+            return product(*every)
+        return product(*(self.window.get(d, all) if len(all) > 1 else all for d, all in enumerate(every)))
+
+    @contextmanager
+    def within(self, dimension: int, places: range) -> Generator[None]:
+        """Compute only these places along a dimension."""
+        self.window[dimension] = places
+        try:
+            yield
+        finally:
+            del self.window[dimension]
 
     def at(self, value: SSAValue, place: Place) -> Value:
         """The part of a value at a place of a tile that it is expanded to."""

@@ -30,11 +30,12 @@ uop.kernel @rows(%out: memref<64xf64>, %x: memref<64x1000xf64>) {
 
 // -----
 
-// Attention of one query a head that ends at a position that is data: vectors along the channels and along the depth,
-// heads side by side. That the position has 64 bits does not make vectors shorter.
+// Attention of one query for each of 8 heads that share keys: the lanes that go along the channels go along the keys
+// first, of heads side by side, fewer where there are 16 registers. That a position has 64 bits does not make vectors
+// shorter.
 
-// CHECK: @attention({{.*}}) schedule #tile.schedule<i = 2 block * 4 register, j = 4 register * 16 register, k = 4096 loop, k1 = 4 register * 16 register> {
-// AVX2:  @attention({{.*}}) schedule #tile.schedule<i = 4 block * 2 register, j = 8 register * 8 register, k = 4096 loop, k1 = 8 register * 8 register> {
+// CHECK: @attention({{.*}}) schedule #tile.schedule<i = 8 register, j = 4 register * 16 register, k = 128 loop * 2 register * 16 register of j, k1 = 64 loop, stage = [%key along 0]> {
+// AVX2:  @attention({{.*}}) schedule #tile.schedule<i = 2 block * 4 register, j = 8 register * 8 register, k = 256 loop * 2 register * 8 register of j, k1 = 64 loop, stage = [%key along 0]> {
 uop.kernel @attention(%out: memref<8x64xf32>, %p: memref<i64>, %q: memref<8x64xf32>, %key: memref<4096x64xf32>, %value: memref<4096x64xf32>) {
   %one = uop.const 1.0 : f32
   %c1 = uop.const 1 : index
@@ -59,6 +60,34 @@ uop.kernel @attention(%out: memref<8x64xf32>, %p: memref<i64>, %q: memref<8x64xf
       }
       %10 = uop.div %acc, %sum : f32
       uop.store %10, %out[%i, %j] : memref<8x64xf32>
+    }
+  }
+}
+
+// -----
+
+// Attention of many queries of one head: runs of them are tasks. Queries of 16 bits are packed to be made wider once.
+
+// CHECK: @prefill({{.*}}) schedule #tile.schedule<i = 16 block * 4 loop * 8 register, j = 6 register * 16 register, k = 9 loop * 2 register * 16 register of j, k1 = 32 loop, stage = [%key along 0, %q]> {
+uop.kernel @prefill(%out: memref<512x96xf32>, %q: memref<512x32xf16>, %key: memref<257x32xf16>, %value: memref<257x96xf16>) {
+  %one = uop.const 1.0 : f32
+  loop.for %i (i = 512 parallel) {
+    loop.for %j (j = 96 parallel) {
+      %max, %sum, %acc = loop.reduce %k (k = 257) online_attention : f32, f32, f32 {
+        %s = loop.reduce %k1 (k1 = 32) add : f32 {
+          %0 = uop.load %q[%i, %k1] : memref<512x32xf16>
+          %1 = uop.cast %0 : f16 -> f32
+          %2 = uop.load %key[%k, %k1] : memref<257x32xf16>
+          %3 = uop.cast %2 : f16 -> f32
+          %4 = uop.mul %1, %3 : f32
+          loop.yield %4 : f32
+        }
+        %5 = uop.load %value[%k, %j] : memref<257x96xf16>
+        %6 = uop.cast %5 : f16 -> f32
+        loop.yield %s, %one, %6 : f32, f32, f32
+      }
+      %7 = uop.div %acc, %sum : f32
+      uop.store %7, %out[%i, %j] : memref<512x96xf32>
     }
   }
 }

@@ -87,3 +87,64 @@ uop.kernel @large(%out: memref<128x64xf32>, %a: memref<128x64xf32>, %b: memref<6
     }
   }
 }
+
+// -----
+
+// A step of the loop over the keys where a task has no room for all of them, with a query for each of its registers;
+// what has one row, the values, is read where it is.
+
+// CHECK-LABEL: uop.kernel @no_room
+// CHECK:         %[[Q:.*]] = tile.stage %x[%{{.*}}, %{{.*}}] buffers 1 : memref<1024x8xf32> -> memref<16x8xf32, strided<[1, 16]>, "shared">
+// CHECK:         loop.for %i
+// CHECK:           loop.for %k (k = 32 loop)
+// CHECK:             %[[K:.*]] = tile.stage %x[%{{.*}}, %{{.*}}] buffers 1 : memref<1024x8xf32> -> memref<32x8xf32, strided<[1, 32]>, "shared">
+// CHECK:             loop.for %c
+// CHECK:               tile.read %[[Q]]
+// CHECK:               tile.read %[[K]]
+// CHECK:             loop.for %k
+// CHECK:               tile.read %x
+uop.kernel @no_room(%out: memref<16x8xf32>, %p: memref<index>, %x: memref<1024x8xf32>) schedule #tile.schedule<i = 2 loop * 8 register, l = 8 register, k = 32 loop * 4 register * 8 register of l, c = 8 loop, stage = [%x along 0]> {
+  %one = uop.const 1.0 : f32
+  loop.for %i (i = 16 parallel) {
+    loop.for %l (l = 8 parallel) {
+      %max, %sum, %acc = loop.reduce %k (k = 1024) online_attention : f32, f32, f32 {
+        %product = loop.reduce %c (c = 8) add : f32 {
+          %q_ic = uop.load %x[%i, %c] : memref<1024x8xf32>
+          %k_kc = uop.load %x[%k, %c] : memref<1024x8xf32>
+          %qk = uop.mul %q_ic, %k_kc : f32
+          loop.yield %qk : f32
+        }
+        %v_kl = uop.load %x[%k, %l] : memref<1024x8xf32>
+        loop.yield %product, %one, %v_kl : f32, f32, f32
+      }
+      uop.store %acc, %out[%i, %l] : memref<16x8xf32>
+    }
+  }
+}
+
+// -----
+
+// A loop that ends at a position which is read: there is room for all, but not all is needed.
+
+// CHECK-LABEL: uop.kernel @ends_early
+// CHECK:         loop.for %k (k = 4 loop) to
+// CHECK:           tile.stage %x[%{{.*}}, %{{.*}}] buffers 1 : memref<128x8xf32> -> memref<32x8xf32, strided<[1, 32]>, "shared">
+uop.kernel @ends_early(%out: memref<16x8xf32>, %p: memref<index>, %x: memref<128x8xf32>) schedule #tile.schedule<i = 2 loop * 8 register, l = 8 register, k = 4 loop * 4 register * 8 register of l, c = 8 loop, stage = [%x along 0]> {
+  %one = uop.const 1.0 : f32
+  %end = uop.load %p[] : memref<index>
+  loop.for %i (i = 16 parallel) {
+    loop.for %l (l = 8 parallel) {
+      %max, %sum, %acc = loop.reduce %k (k = 128) to %end online_attention : f32, f32, f32 {
+        %product = loop.reduce %c (c = 8) add : f32 {
+          %q_ic = uop.load %x[%i, %c] : memref<128x8xf32>
+          %k_kc = uop.load %x[%k, %c] : memref<128x8xf32>
+          %qk = uop.mul %q_ic, %k_kc : f32
+          loop.yield %qk : f32
+        }
+        %v_kl = uop.load %x[%k, %l] : memref<128x8xf32>
+        loop.yield %product, %one, %v_kl : f32, f32, f32
+      }
+      uop.store %acc, %out[%i, %l] : memref<16x8xf32>
+    }
+  }
+}
