@@ -46,6 +46,7 @@ class Factor:
 class Staging:
     """`%x buffers 2 async pad 4`: a buffer whose slabs are copied to shared memory first.
 
+    over: the reduced axis in whose loops the buffer's reads are staged; in those of all, and behind them, if None.
     buffers: slabs held at once; with more than one, the next is copied while one is used.
     asynchronous: copied by cp.async.
     along: the dimension of the buffer along which a slab's elements are neighbours, if not the last.
@@ -59,9 +60,12 @@ class Staging:
     pad: int = 0
     swizzle: int = 0
     along: int | None = None
+    over: str | None = None
 
     def __str__(self) -> str:
         parts = [f"%{self.buffer}"]
+        if self.over is not None:
+            parts.append(f"over {self.over}")
         if self.buffers != 1:
             parts.append(f"buffers {self.buffers}")
         if self.asynchronous:
@@ -320,6 +324,8 @@ class ScheduleAttr(Data[Schedule]):
                 raise VerifyException(f"{staging.buffer!r} is no name of a buffer")
             if staging.buffers < 1 or staging.pad < 0 or staging.swizzle < 0:
                 raise VerifyException(f"%{staging.buffer}: buffers is at least 1, pad and swizzle are not negative")
+            if staging.over is not None:
+                verify_axis_name(staging.over)
             if staging.along is not None and (staging.along < 0 or staging.swizzle):
                 raise VerifyException(f"%{staging.buffer}: `along` is a dimension, of slabs that are not swizzled")
             if staging.pad and staging.swizzle:
@@ -396,12 +402,13 @@ def _parse_factor(parser: AttrParser) -> Factor:
 
 def _parse_staging(parser: AttrParser) -> Staging:
     buffer = _parse_buffer_name(parser)
+    over = parser.parse_identifier() if parser.parse_optional_keyword("over") else None
     buffers = parser.parse_integer() if parser.parse_optional_keyword("buffers") else 1
     asynchronous = parser.parse_optional_keyword("async") is not None
     along = parser.parse_integer() if parser.parse_optional_keyword("along") else None
     pad = parser.parse_integer() if parser.parse_optional_keyword("pad") else 0
     swizzle = parser.parse_integer() if parser.parse_optional_keyword("swizzle") else 0
-    return Staging(buffer, buffers, asynchronous, pad, swizzle, along)
+    return Staging(buffer, buffers, asynchronous, pad, swizzle, along, over)
 
 
 def _parse_buffer_name(parser: AttrParser) -> str:

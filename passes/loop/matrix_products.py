@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.dialects.builtin import IndexType, bf16, f16, f32
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -30,7 +32,8 @@ def why_no_matrix(kernel: KernelOp, row: str, column: str, reduced: str) -> str 
     Each is a sum in f32, along `reduced` and whatever is reduced inside of it with nothing else in between, of a · b:
     two f16 or two bf16, cast to f32, or two f32 cut to TF32, of which one varies with the row but not with the column,
     and the other the other way round. All multiply one type. Beside them there may be sums of what does not vary with
-    the column (the statistics of rows).
+    the column (the statistics of rows); and what varies with the row may be made of what is reduced in front of them,
+    along an axis of its own.
     """
     loops: dict[str, list[ForOp | ReduceOp]] = {}
     for op in ops_inside(kernel.body):
@@ -141,7 +144,24 @@ def why_no_product(reduction: ReduceOp, row: str, column: str) -> str | None:
         return f"a factor varies with both {row} and {column}"
     if [row in axes for axes in depends].count(True) != 1 or [column in axes for axes in depends].count(True) != 1:
         return f"both factors, or none, vary with {row} or {column}"
+    of_columns = product.operands[0 if column in depends[0] else 1]
+    if is_made_of_reductions(of_columns):
+        return f"the factor that varies with {column} is made of the result of a reduction"
     return None
+
+
+def is_made_of_reductions(value: SSAValue) -> bool:
+    """Whether the value is made of what is reduced in front of it."""
+    stack, seen = [value], {value}
+    while stack:
+        owner = stack.pop().owner
+        if isinstance(owner, ReduceOp):
+            return True
+        if isinstance(owner, Operation):
+            new = [operand for operand in owner.operands if operand not in seen]
+            seen.update(new)
+            stack += new
+    return False
 
 
 _LINEAR = (AddOp, SubOp, MulOp, NegOp, ConstOp)
@@ -150,31 +170,38 @@ _LINEAR = (AddOp, SubOp, MulOp, NegOp, ConstOp)
 def _axes(value: SSAValue, tiled: set[str]) -> set[str] | str:
     """The axes that a value depends on; why it cannot be computed for other elements than those of the loops around.
 
-    It must be made of loads and elementwise ops, and what it takes of indices must be linear in the tiled axes.
+    It must be made of loads and elementwise ops, and what it takes of indices must be linear in the tiled axes. It may
+    be made of what is reduced in front of the product, along other axes.
     """
     axes: set[str] = set()
-    stack, seen = [value], {value}
+    stack, seen, reduced = [(value, False)], {value}, set[str]()
     while stack:
-        top = stack.pop()
+        top, is_reduced = stack.pop()
         owner = top.owner
         if isinstance(owner, Block):
             loop = owner.parent_op()
             if isinstance(loop, ForOp | ReduceOp):
                 axes.add(loop.axis.axis.data)
             continue
-        if not isinstance(owner, AluOp | BitcastOp | CastOp | ConstOp | LoadOp):
+        operands: Sequence[SSAValue] = owner.operands
+        if isinstance(owner, ReduceOp) and (is_reduced or not isinstance(owner.parent_op(), ReduceOp)):
+            if (axis := owner.axis.axis.data) in tiled:
+                return f"a factor is made of the result of a reduction along {axis}, too"
+            reduced.add(axis)
+            operands, is_reduced = [*operands, *owner.yielded], True
+        elif not isinstance(owner, AluOp | BitcastOp | CastOp | ConstOp | LoadOp):
             return "a factor is made of the result of a reduction"
-        if isinstance(top.type, IndexType) and not _is_linear(owner):
+        if isinstance(top.type, IndexType) and not is_reduced and not _is_linear(owner):
             under = _axes_under(top)
             if under is None or under & tiled:
                 return "a factor takes an index that is not linear"
             axes |= under
             continue
-        for operand in owner.operands:
+        for operand in operands:
             if operand not in seen:
                 seen.add(operand)
-                stack.append(operand)
-    return axes
+                stack.append((operand, is_reduced))
+    return axes - reduced
 
 
 def _axes_under(value: SSAValue) -> set[str] | None:

@@ -14,7 +14,7 @@ from ...dialects.traversal import ops_inside
 from ...dialects.types import element_of
 from ...dialects.uop import ALU_OPS
 from .kernel_shape import Access, KernelShape
-from .matrix_products import matrix_atom, products_along, why_no_matrix
+from .matrix_products import is_made_of_reductions, matrix_atom, products_along, why_no_matrix
 from .product_rule import REGISTERS
 from .schedule_parts import Axes, Choice, ceil_div, power_of_two_above, schedule_of
 
@@ -112,9 +112,11 @@ def _operands(shape: KernelShape, reduced: str) -> list[Access]:
     return found
 
 
-def _sides(shape: KernelShape, row: str, column: str, atom: Atom, largest: int, products: int) -> tuple[_Side, _Side]:
-    """The tile of a block, at most so long, and so wide in all of its products together, and its warps: in squares
-    where they can be.
+def _sides(
+    shape: KernelShape, row: str, column: str, atom: Atom, largest: int, products: int, most_across: int
+) -> tuple[_Side, _Side]:
+    """The tile of a block, at most so long, and so wide in all of its products together, and its warps, at most so many
+    side by side: in squares where they can be.
 
     Half of that where several products are combined with sines or cosines, as a rotary embedding does: the sums of
     all, which are needed at once, take half of a thread's registers, and those functions many of the others.
@@ -127,7 +129,7 @@ def _sides(shape: KernelShape, row: str, column: str, atom: Atom, largest: int, 
     columns = max(atom.n, min(most, power_of_two_above(n)))
     while rows > atom.m and products * rows * columns > most_sums:
         rows //= 2
-    across = min(2, max(1, columns // 16))
+    across = min(most_across, max(1, columns // 16))
     down = min(WARPS // across, rows // atom.m)
     across = min(WARPS // down, max(1, columns // 16))
     return _Side(m, atom.m, rows, down), _Side(n, atom.n, columns, across)
@@ -183,10 +185,13 @@ def _schedule(shape: KernelShape, row: str, column: str, reduced: str) -> Choice
     batches = prod(max(1, shape.extents[axis]) for axis in shape.parallel if axis not in (row, column))
     name = matrix_atom(shape.kernel, reduced)
     atom, length = ATOMS[name], shape.extents[reduced]
-    products = len(products_along(shape.kernel, reduced))
-    sides = _sides(shape, row, column, atom, 128, products)
+    elements = products_along(shape.kernel, reduced)
+    products = len(elements)
+    # What is computed for an operand is computed by each of the warps that take it.
+    across = 1 if any(is_made_of_reductions(element.result) for element in elements) else 2
+    sides = _sides(shape, row, column, atom, 128, products, across)
     if prod(side.blocks for side in sides) * batches < FEW_BLOCKS:
-        sides = _sides(shape, row, column, atom, 64, products)
+        sides = _sides(shape, row, column, atom, 64, products, across)
     depth = DEPTH_BYTES * atom.pack // 4
     depth = depth if length > depth else atom.k
     steps = ceil_div(length, depth)

@@ -95,6 +95,9 @@ def _check(schedule: Schedule, kernel: KernelOp) -> None:
         if axis not in extents:
             raise PassError(f"the schedule binds axis {axis}, but the kernel's axes are: {axes_text(extents)}", kernel)
     staged_arguments(kernel, schedule.stage)
+    for staging in schedule.stage:
+        if staging.over is not None and staging.over not in extents:
+            raise PassError(f"the schedule stages `{staging}`, but the kernel's axes are: {axes_text(extents)}", kernel)
     _check_shared(schedule, kernel)
     _check_group(schedule, kernel)
     _check_alignment(schedule, kernel)
@@ -114,7 +117,7 @@ def _check_shared(schedule: Schedule, kernel: KernelOp) -> None:
     shared = [(axis, factor) for axis, factors in schedule.axes for factor in factors if factor.of is not None]
     if not shared:
         return
-    varies = list(shape_of_kernel(kernel).depends.items())
+    varies, spread = list(shape_of_kernel(kernel).depends.items()), schedule.spread()
     for axis, factor in shared:
         if factor.kind is AxisKind.REGISTER:
             if reason := why_no_vector_chain(kernel, schedule):
@@ -124,7 +127,7 @@ def _check_shared(schedule: Schedule, kernel: KernelOp) -> None:
                     "registers are shared by the keys and the channels of attention, as their innermost factors",
                 )
             continue
-        if factor.of == axis or factor.kind not in THREAD_KINDS or schedule.shared(factor) is None:
+        if factor.of == axis or factor.kind not in THREAD_KINDS or spread.shared(factor) is None:
             raise PassError(
                 f"axis {axis} is bound to `{factor}`, but axis {factor.of} has not one factor "
                 f"`{factor.extent} {factor.kind.value}`",

@@ -16,6 +16,7 @@ from .kernel_shape import KernelShape
 from .matrix_rule import matrix_schedule
 from .product_rule import product_axes, product_schedule
 from .row_starts import common_row_start, row_starts
+from .row_statistics import statistic_axes, with_statistics, without_axes
 from .schedule_parts import BLOCK_THREADS, Axes, Choice, ceil_div, factors_of, power_of_two_above, schedule_of
 from .transpose_rule import transpose_schedule, transposed_axes
 from .vector_product_rule import vector_product, vector_product_schedule
@@ -69,21 +70,29 @@ def choose(shape: KernelShape) -> Choice:
             return choice
         rows = attention_rows_schedule(shape, attention)
         return Choice(rows.schedule, f"{rows.reason}; without matrix instructions: {choice}")
-    if (vector := vector_product(shape)) is not None:
-        return vector_product_schedule(shape, *vector)
-    product = product_axes(shape)
-    if product is not None:
-        choice = (matrix_schedule if len(shape.reduced) == 1 else window_product_schedule)(shape, *product)
-        if isinstance(choice, Choice):
-            return choice
-        plain = product_schedule(shape, *product)
-        return Choice(plain.schedule, f"{plain.reason}; without matrix instructions: {choice}")
+    statistics = statistic_axes(shape)
+    if (product := _product(without_axes(shape, statistics) if statistics else shape)) is not None:
+        return with_statistics(shape, product, statistics) if statistics else product
     if _walks_windows(shape):
         return _window_reduction(shape)
     contiguous = contiguous_axis(shape)
     if contiguous in shape.reduced or not shape.rows:
         return _row_reduction(shape, contiguous if contiguous in shape.reduced else shape.reduced[-1])
     return _column_reduction(shape, contiguous if contiguous in shape.rows else shape.rows[-1])
+
+
+def _product(shape: KernelShape) -> Choice | None:
+    """The schedule of a product; None if the kernel is none."""
+    if (vector := vector_product(shape)) is not None:
+        return vector_product_schedule(shape, *vector)
+    product = product_axes(shape)
+    if product is None:
+        return None
+    choice = (matrix_schedule if len(shape.reduced) == 1 else window_product_schedule)(shape, *product)
+    if isinstance(choice, Choice):
+        return choice
+    plain = product_schedule(shape, *product)
+    return Choice(plain.schedule, f"{plain.reason}; without matrix instructions: {choice}")
 
 
 # Helpers.

@@ -229,6 +229,8 @@ class _Accumulators:
     column_register: SSAValue
     registers: dict[int, AxisOp]
     repeats: tuple[int, ...]
+    of_rows: dict[SSAValue, bool] = field(default_factory=dict[SSAValue, bool])
+    """What `is_of_rows` knows."""
 
     @staticmethod
     def of(kernel: KernelOp, matrix: MatrixFactors, columns: str, loop: ForOp, whole: ForOp) -> _Accumulators:
@@ -288,6 +290,9 @@ class _Accumulators:
             if isinstance(owner, TakeAcrossOp):
                 found.update(self._axes_of_registers(top))
                 continue
+            if self.is_of_rows(top):
+                found.add(self.matrix.row)
+                continue
             if isinstance(owner, Operation):
                 if not isinstance(owner, _REBUILT):
                     raise _refused(loop, "a factor is made of the result of a loop or of a reduction")
@@ -295,6 +300,33 @@ class _Accumulators:
                 seen.update(new)
                 stack += new
         return found
+
+    def is_of_rows(self, value: SSAValue) -> bool:
+        """Whether a value is one for each row, of what the lanes along columns have together."""
+        stack = [value]
+        while stack:
+            top = stack[-1]
+            owner = top.owner
+            if top in self.of_rows:
+                stack.pop()
+            elif isinstance(owner, AluOp | CastOp) and element_of(top.type) != index:
+                missing = [operand for operand in owner.operands if operand not in self.of_rows]
+                if missing:
+                    stack += missing
+                    continue
+                others = [operand for operand in owner.operands if not self.of_rows[operand]]
+                are_constant = all(isinstance(unexpanded(operand).owner, ConstOp) for operand in others)
+                self.of_rows[top] = are_constant and len(others) < len(owner.operands)
+            else:
+                is_combined = isinstance(owner, ReduceAcrossOp) and self.column_lane in owner.over
+                self.of_rows[top] = is_combined and self._goes_along_rows(top)
+        return self.of_rows[value]
+
+    def _goes_along_rows(self, value: SSAValue) -> bool:
+        """Whether no registers of a value go along another axis than rows."""
+        shape = shape_of(value.type)
+        registers = (op for dimension, op in self.registers.items() if shape[dimension] > 1)
+        return all(op.axis.axis.data == self.matrix.row for op in registers)
 
     def _axes_of_registers(self, value: SSAValue) -> set[str]:
         """Which rows and columns the registers of a value go along; so do its lanes."""
@@ -444,6 +476,8 @@ class _View:
 
     def _operands(self, value: SSAValue) -> list[SSAValue]:
         owner = value.owner
+        if self.accumulators.is_of_rows(value):
+            return []
         if not isinstance(owner, _REBUILT):
             raise _refused(self.loop, "a factor is made of the result of a loop or of a reduction")
         if isinstance(owner, ReadOp):
@@ -458,6 +492,8 @@ class _View:
             return self._index(builder, value)
         op = value.owner
         assert isinstance(op, Operation)
+        if self.accumulators.is_of_rows(value):
+            return self._of_rows(value)
         with builder.at(op.location):
             if isinstance(op, ReadOp):
                 return self._read(builder, op)
@@ -468,6 +504,19 @@ class _View:
                 return builder.alu(op.row().name, *operands)
             types = [with_shape(value.type, shape_of(operands[0].type))] if operands else [value.type]
             return builder.pure(type(op), operands, types, op.properties).results[0]
+
+    def _of_rows(self, value: SSAValue) -> SSAValue:
+        """One number for each row: lanes and registers hold the same rows of C and of A."""
+        if self.lane is not self.accumulators.row_lane or len(self.fragment) != 3:
+            raise _refused(self.loop, "the factor of the columns is made of the result of a reduction")
+        assert isinstance(value.owner, Operation)
+        assert value.owner.next_op is not None
+        builder = builder_before(value.owner.next_op)
+        *lead, rows, _ = shape_of(value.type)
+        repeats = len(self.accumulators.repeats)
+        steps = (1,) * len(self.accumulators.steps)
+        with builder.at(value.owner.location):
+            return builder.reshape(value, (*lead[:repeats], *steps, 1, rows, 1))
 
     def _form(self, value: SSAValue) -> LinearForm:
         form = linear_form(value)

@@ -39,7 +39,8 @@ class TileStagePass(ModulePass):
     threads share but no later step reads again; with none that has steps (`k = 32 unroll`, or an instruction's) it is
     what the block reads in one step of the next reduction around that the read varies with or, if there is none, all
     that the block reads, staged in front. Of a buffer that is only read behind such a loop (the bias of a
-    product) the slab is all that the block reads, staged in front of the loop.
+    product) the slab is all that the block reads, staged in front of the loop. `%x over k` is staged in loops over k
+    only: what others read of it is not shared.
 
     The slab is found from the linear forms of the indices: terms over blocks and over loops that are open at that
     place give its origin, the others its extents. Outside the buffer a slab is 0, so a staged read loses the
@@ -100,6 +101,7 @@ def stage_kernel(
     unstaged: list[Unstaged] = []
     for staging, argument in zip(stagings, arguments, strict=True):
         reads = [read for read in accesses_of(kernel) if isinstance(read, ReadOp) and read.buffer is argument]
+        reads = [read for read in reads if staging.over is None or _is_over(read, staging.over)]
         behind = places is None and all(_loop_before(read) for read in reads)
         for read in reads:
             loops = _reduction_around(read)
@@ -183,6 +185,14 @@ def _reduction_around(op: Operation) -> list[ForOp]:
         loop = outer
         loops.insert(0, loop)
     return loops
+
+
+def _is_over(read: ReadOp, axis: str) -> bool:
+    """Whether a read stands in a loop over an axis."""
+    loop = read.parent_op()
+    while isinstance(loop, ForOp) and loop.axis.axis.data != axis:
+        loop = loop.parent_op()
+    return isinstance(loop, ForOp)
 
 
 def _step_of(read: ReadOp, loops: Sequence[ForOp]) -> ForOp | None:

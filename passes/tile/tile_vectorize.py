@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import cast
 
@@ -14,6 +15,7 @@ from ...dialects.axes import AxisKind
 from ...dialects.layouts import SwizzleAttr, span_of, strides_of
 from ...dialects.tile import AxisOp, ReadOp, StageOp, WriteOp
 from ...dialects.types import byte_width, element_of, shape_of
+from ...dialects.uop import KernelOp
 from ...rewriting.linear import LinearForm
 from .accesses import accesses_of, kernels_of, replace_access, value_of
 from .linear import conjuncts, linear_form, negative_form
@@ -41,27 +43,37 @@ class TileVectorizePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for kernel in kernels_of(op):
-            # The fragments of matrix instructions are runs of registers in the order of the dimensions.
-            has_fragments = kernel.schedule is not None and kernel.schedule.data.matrix is not None
+            matrix = _matrix_axes(kernel)
             for access in accesses_of(kernel):
                 if access.vector is not None or (isinstance(access, ReadOp) and access.ldmatrix is not None):
                     continue
-                if (found := widest_vector(access, only_last=has_fragments)) is not None:
+                if (found := widest_vector(access, matrix)) is not None:
                     width, dimension = found
                     is_last = dimension == len(shape_of(value_of(access).type)) - 1
                     replace_access(access, vector=width, along=None if is_last else dimension)
 
 
-def widest_vector(access: ReadOp | WriteOp, *, only_last: bool = False) -> tuple[int, int] | None:
+def _matrix_axes(kernel: KernelOp) -> Collection[str]:
+    """The axes that a matrix instruction goes over."""
+    matrix = None if kernel.schedule is None else kernel.schedule.data.matrix
+    return () if matrix is None else (matrix.row, matrix.column, matrix.reduced)
+
+
+def widest_vector(access: ReadOp | WriteOp, matrix: Collection[str] = ()) -> tuple[int, int] | None:
     """The greatest number of elements that the access is proved to be able to move at once, and the register dimension
-    that they lie along; None when it is one element."""
+    that they lie along; None when it is one element.
+
+    matrix: axes of a matrix instruction, whose fragments are runs of registers in the order of the dimensions: along
+    them, only elements of the last are moved at once.
+    """
     type, shape = cast("MemRefType[Attribute]", access.buffer.type), shape_of(value_of(access).type)
     if isinstance(type.layout, SwizzleAttr):
         return None
     size = byte_width(element_of(type))
-    dimensions = range(len(shape))[::-1]
+    rank = len(shape)
+    dimensions = [d for d in range(rank)[::-1] if d == rank - 1 or not _goes_along(access, d, matrix)]
     for width in (total // size for total in VECTOR_BYTES):
-        for dimension in dimensions[:1] if only_last else dimensions:
+        for dimension in dimensions:
             if (
                 width > 1
                 and shape[dimension] % width == 0
@@ -70,6 +82,15 @@ def widest_vector(access: ReadOp | WriteOp, *, only_last: bool = False) -> tuple
             ):
                 return width, dimension
     return None
+
+
+def _goes_along(access: ReadOp | WriteOp, dimension: int, axes: Collection[str]) -> bool:
+    """Whether registers of one of these axes may be what the access's elements along a dimension are."""
+    if not axes:
+        return False
+    forms = [linear_form(index) for index in access.indices]
+    along = [leaf.owner for form in forms if form is not None for leaf in form.terms if _varies(leaf, dimension)]
+    return None in forms or any(not isinstance(op, AxisOp) or op.axis.axis.data in axes for op in along)
 
 
 def _is_aligned(access: ReadOp | WriteOp, type: MemRefType[Attribute], width: int, dimension: int) -> bool:

@@ -87,8 +87,8 @@ uop.kernel @shared(%x: memref<8xf32>) schedule #tile.schedule<i = 8 lane * 2 reg
 }
 
 // A slab whose rows go along another dimension than the buffer's.
-// CHECK: uop.kernel @transposed(%x: memref<4x16x8xf16>) schedule #tile.schedule<i = 8 thread, stage = [%x buffers 2 along 1 pad 8]> {
-uop.kernel @transposed(%x: memref<4x16x8xf16>) schedule #tile.schedule<i = 8 thread, stage = [%x buffers 2 along 1 pad 8]> {
+// CHECK: uop.kernel @transposed(%x: memref<4x16x8xf16>) schedule #tile.schedule<i = 8 thread, stage = [%x over k buffers 2 along 1 pad 8]> {
+uop.kernel @transposed(%x: memref<4x16x8xf16>) schedule #tile.schedule<i = 8 thread, stage = [%x over k buffers 2 along 1 pad 8]> {
 }
 
 // Matrices of a slab whose units of 16 bytes are permuted.

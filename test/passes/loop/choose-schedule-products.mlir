@@ -64,3 +64,34 @@ uop.kernel @rotated(%out: memref<2048x1024xbf16>, %x: memref<2048x512xbf16>, %a:
     }
   }
 }
+
+// -----
+
+// Statistics of the rows of a product: the lanes along its columns reduce them in front, in vectors of 16 bytes; no warps
+// lie side by side, which would compute the operand twice.
+// CHECK: uop.kernel @centred({{.*}}) schedule #tile.schedule<i = 16 mma, j = 8 mma, k = 2 loop * 2 unroll * 16 mma, k1 = 2 loop * 4 lane of j * 8 register, stage = [%x over k buffers 2 async swizzle 8, %w buffers 2 async swizzle 8]
+uop.kernel @centred(%out: memref<16x8xf32>, %x: memref<16x64xf16>, %w: memref<8x64xf16>) {
+  %n = uop.const 0.015625 : f32
+  loop.for %i (i = 16 parallel) {
+    %sum = loop.reduce %k1 (k1 = 64) add : f32 {
+      %0 = uop.load %x[%i, %k1] : memref<16x64xf16>
+      %1 = uop.cast %0 : f16 -> f32
+      loop.yield %1 : f32
+    }
+    %mean = uop.mul %sum, %n : f32
+    loop.for %j (j = 8 parallel) {
+      %product = loop.reduce %k (k = 64) add : f32 {
+        %2 = uop.load %x[%i, %k] : memref<16x64xf16>
+        %3 = uop.cast %2 : f16 -> f32
+        %4 = uop.sub %3, %mean : f32
+        %5 = uop.cast %4 : f32 -> f16
+        %6 = uop.cast %5 : f16 -> f32
+        %7 = uop.load %w[%j, %k] : memref<8x64xf16>
+        %8 = uop.cast %7 : f16 -> f32
+        %9 = uop.mul %6, %8 : f32
+        loop.yield %9 : f32
+      }
+      uop.store %product, %out[%i, %j] : memref<16x8xf32>
+    }
+  }
+}

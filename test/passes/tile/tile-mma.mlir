@@ -291,3 +291,76 @@ uop.kernel @tf32(%out: memref<512x512xf32>, %a: memref<512x512xf32>, %b: memref<
     }
   }
 }
+
+// -----
+
+// Rows less their mean: the lanes along columns, which sum a row in front, have its mean as A wants it. It is not computed
+// again, and what is staged over k only is read from memory there.
+// CHECK-LABEL: uop.kernel @centred
+// CHECK:         loop.for %{{.*}} (k1 = 2 loop)
+// CHECK:           tile.read %x[
+// CHECK:         %[[SUM:.*]] = tile.reduce_across add %{{.*}} over %lj : vector<1x2x1xf32>
+// CHECK:         %[[MEAN:.*]] = uop.mul %[[SUM]], %{{.*}} : vector<1x2x1xf32>
+// CHECK:         loop.for %{{.*}} (k = 2 loop)
+// CHECK:             %[[X:.*]] = tile.read %x_s[{{.*}}] ldmatrix :
+// CHECK:             %[[F:.*]] = uop.cast %[[X]]
+// CHECK:             %[[C:.*]] = uop.sub %[[F]], %{{.*}} : vector<2x2x2xf32>
+// CHECK:             %[[A:.*]] = uop.cast %[[C]] : vector<2x2x2xf32> -> vector<2x2x2xf16>
+// CHECK:             tile.mma m16n8k16 %{{.*}}, %[[A]], %
+uop.kernel @centred(%out: memref<16x8xf32>, %x: memref<16x64xf16>, %w: memref<8x64xf16>)
+    schedule #tile.schedule<i = 16 mma, j = 8 mma, k = 2 loop * 2 unroll * 16 mma, k1 = 2 loop * 4 lane of j * 8 register, stage = [%x over k buffers 2 async swizzle 8, %w buffers 2 async swizzle 8]> {
+  %n = uop.const 0.015625 : f32
+  loop.for %i (i = 16 parallel) {
+    %sum = loop.reduce %k1 (k1 = 64) add : f32 {
+      %0 = uop.load %x[%i, %k1] : memref<16x64xf16>
+      %1 = uop.cast %0 : f16 -> f32
+      loop.yield %1 : f32
+    }
+    %mean = uop.mul %sum, %n : f32
+    loop.for %j (j = 8 parallel) {
+      %product = loop.reduce %k (k = 64) add : f32 {
+        %2 = uop.load %x[%i, %k] : memref<16x64xf16>
+        %3 = uop.cast %2 : f16 -> f32
+        %4 = uop.sub %3, %mean : f32
+        %5 = uop.cast %4 : f32 -> f16
+        %6 = uop.cast %5 : f16 -> f32
+        %7 = uop.load %w[%j, %k] : memref<8x64xf16>
+        %8 = uop.cast %7 : f16 -> f32
+        %9 = uop.mul %6, %8 : f32
+        loop.yield %9 : f32
+      }
+      uop.store %product, %out[%i, %j] : memref<16x8xf32>
+    }
+  }
+}
+
+// -----
+
+// Columns less their mean: B has columns in other lanes than C.
+// expected-error@+1 {{the factor that varies with i is made of the result of a reduction}}
+uop.kernel @columns(%out: memref<8x16xf32>, %x: memref<8x64xf16>, %w: memref<16x64xf16>)
+    schedule #tile.schedule<i = 8 mma, j = 16 mma, k = 2 loop * 2 unroll * 16 mma, k1 = 2 loop * 4 loop * 8 register, stage = [%x over k buffers 2 async swizzle 8, %w buffers 2 async swizzle 8]> {
+  %n = uop.const 0.015625 : f32
+  loop.for %i (i = 8 parallel) {
+    %sum = loop.reduce %k1 (k1 = 64) add : f32 {
+      %0 = uop.load %x[%i, %k1] : memref<8x64xf16>
+      %1 = uop.cast %0 : f16 -> f32
+      loop.yield %1 : f32
+    }
+    %mean = uop.mul %sum, %n : f32
+    loop.for %j (j = 16 parallel) {
+      %product = loop.reduce %k (k = 64) add : f32 {
+        %2 = uop.load %x[%i, %k] : memref<8x64xf16>
+        %3 = uop.cast %2 : f16 -> f32
+        %4 = uop.sub %3, %mean : f32
+        %5 = uop.cast %4 : f32 -> f16
+        %6 = uop.cast %5 : f16 -> f32
+        %7 = uop.load %w[%j, %k] : memref<16x64xf16>
+        %8 = uop.cast %7 : f16 -> f32
+        %9 = uop.mul %6, %8 : f32
+        loop.yield %9 : f32
+      }
+      uop.store %product, %out[%i, %j] : memref<8x16xf32>
+    }
+  }
+}

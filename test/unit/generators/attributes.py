@@ -158,7 +158,8 @@ _factors = st.builds(
 def _stagings(draw: st.DrawFn) -> Staging:
     buffer = draw(st.sampled_from(("x", "w", "x_1", "7", "a.b-c", "$")))
     pad, swizzle = draw(st.sampled_from(((0, 0), (1, 0), (4, 0), (0, 8))))
-    return Staging(buffer, draw(st.integers(1, 4)), draw(st.booleans()), pad, swizzle)
+    over = draw(st.none() | axis_names)
+    return Staging(buffer, draw(st.integers(1, 4)), draw(st.booleans()), pad, swizzle, over=over)
 
 
 _staging = _stagings()
