@@ -29,6 +29,7 @@ PASSES: dict[str, tuple[str, str]] = {
     "uop-partition": ("uop", "UOpPartitionPass"),
     "uop-plan-buffers": ("uop", "UOpPlanBuffersPass"),
     "uop-rangeify": ("uop", "UOpRangeifyPass"),
+    "uop-separate-statistics": ("uop", "UOpSeparateStatisticsPass"),
     "uop-simplify": ("uop", "UOpSimplifyPass"),
     "uop-split-attention": ("uop", "UOpSplitAttentionPass"),
     "uop-factor-rows": ("uop", "UOpFactorRowsPass"),

@@ -79,6 +79,7 @@ STAGES: tuple[Stage, ...] = (
             Step("uop-simplify"),
             Step("uop-store-in-place"),
             Step("uop-fuse-reductions"),
+            Step("uop-separate-statistics"),
             Step("uop-approximate"),
             Step("uop-limit-ranges"),
             Step("uop-split-attention"),

@@ -9,6 +9,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from ...dialects.limits import Limits
 from ...dialects.uop import RangeOp, ReduceOp
 from ...rewriting.builder import Builder
+from .names import distinct_names
 
 Ranges = frozenset[SSAValue]
 """Results of `uop.range`."""
@@ -109,3 +110,21 @@ class Copies:
                 )
                 return self._builder.insert(copy)
             return self._builder.pure_like(op, operands)
+
+
+def another_range(builder: Builder, range: SSAValue) -> SSAValue:
+    """A range of the same extent under a name of its own."""
+    op = range.owner
+    assert isinstance(op, RangeOp)
+    names = [other.axis.axis.data for other in builder.block.ops if isinstance(other, RangeOp)]
+    name = distinct_names(names, [op.axis.axis.data])[-1]
+    new = builder.insert(RangeOp.of(name, op.extent, op.limits)).result
+    new.name_hint = name
+    return new
+
+
+def over_ranges(builder: Builder, free: FreeRanges, op: ReduceOp, ranges: Mapping[SSAValue, SSAValue]) -> ReduceOp:
+    """The reduction again, over these ranges instead of its own."""
+    copies = Copies(builder, free, ranges)
+    inputs = [copies.of(value) for value in op.inputs]
+    return builder.insert(ReduceOp.of(op.monoid.data, inputs, [ranges.get(range, range) for range in op.over]))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from ...dialects.types import bit_width, element_of, is_float, shape_of
+from ...dialects.types import shape_of
 from ...dialects.uop import (
     AluOp,
     BitcastOp,
@@ -21,11 +21,14 @@ from ...dialects.uop import (
     ShrinkOp,
 )
 from ...rewriting.diagnostics import PassError, are_remarks_wanted, emit_remark
+from .accesses import Accesses
 from .axis_classes import AxisPairs
+from .cones import Combination, Cone, byte_count, cut_at, only_widens, reductions_of
 from .fusion_cost import absorbed, cost_of, readers_of, why_not_absorbed
-from .fusion_limits import PRODUCTS, Combination, Cone, Violation, byte_count, find_violation, statistics_of
+from .fusion_limits import PRODUCTS, Violation, find_violation
 from .one_pass import MOST_REDUCTIONS, OnePassTrials
 from .post_dominators import PostDominators
+from .row_statistics import RowStatistics, row_statistics
 from .siblings import join_siblings
 from .value_names import last_of, named
 
@@ -106,6 +109,7 @@ class Fusion:
         cones = [self.cones[op] for op in sorted(self.cones, key=self.position.__getitem__)]
         if are_remarks_wanted():
             self._tell_costs(cones)
+            self._tell_statistics(cones)
         return join_siblings(cones, self.position, self.find_violation) if self._products > 1 else cones
 
     def _absorb_statistics(self) -> None:
@@ -113,13 +117,18 @@ class Fusion:
         returned = {source_of_view(value) for value in self.outputs}
         for cone in sorted(self.cones.values(), key=lambda cone: self.position[cone.ops[-1]]):
             sums = {op for op in cone.ops if isinstance(op, Combination)}
-            if len(sums) != 1 or not returned.isdisjoint(cone.roots):
+            if not sums or not returned.isdisjoint(cone.roots):
                 continue
             joined = self._absorbed(cone)
             if joined and all(
-                self.find_violation(whole) is None and sums <= statistics_of(whole, self._pairs) for _, whole in joined
+                self.find_violation(whole) is None and sums <= {each.op for each in self._statistics(whole).allowed}
+                for _, whole in joined
             ):
                 self._replace(cone, joined)
+
+    def _statistics(self, cone: Cone) -> RowStatistics:
+        plan = Accesses(cone.ops, cone.roots, cone.leaves, None, self._pairs, cone.parts)
+        return row_statistics(cone, plan, reductions_of(cone, plan))
 
     def _replace(self, cone: Cone, joined: Sequence[tuple[Cone, Cone]]) -> None:
         """Let each kernel that reads what this one writes compute it."""
@@ -162,7 +171,25 @@ class Fusion:
                 other = "it cannot be computed by those who read it"
             else:
                 other = f"joined {cost_of((whole for _, whole in joined), self._pairs)}"
+                for statistics in (self._statistics(whole) for _, whole in joined):
+                    if not statistics.are_cheap:
+                        other += f"; {statistics}"
             emit_remark(op, f"its kernel ends at {_place(end)}; {reason}; cut {cost}; {other}")
+
+    def _tell_statistics(self, cones: Sequence[Cone]) -> None:
+        """What products cost that compute statistics of their rows in front, and what they would cost without."""
+        for cone in cones:
+            statistics = self._statistics(cone)
+            if statistics.operand is None:
+                continue
+            joined = cost_of([cone], self._pairs)
+            cut = cost_of(cut_at(cone, statistics.operand), self._pairs)
+            op = statistics.operand.owner
+            assert isinstance(op, Operation)
+            emit_remark(
+                statistics.in_front[0].op,
+                f"in the kernel of a product of its rows: {statistics}; joined {joined}; cut at {_place(op)}, {cut}",
+            )
 
     def cone(self, root: Operation) -> Cone:
         """The kernel that ends in `root`."""
@@ -221,7 +248,7 @@ class Fusion:
                 break
             if isinstance(later, ExpandOp):
                 repeated = True
-            elif _only_widens(later):
+            elif only_widens(later):
                 continue
             elif isinstance(later, AluOp | CastOp | BitcastOp | Combination):
                 # What only changes repeated elements is no end: nothing yet says that they share an axis with others.
@@ -325,7 +352,7 @@ class Fusion:
 
     def _end_of_cut(self, op: Operation, cone: Cone) -> Operation:
         """Where the new kernel that computes `op` ends, inside of the one that is cut."""
-        while _only_widens(op) and isinstance(op.operands[0].owner, Operation) and op.operands[0].owner in cone.ops:
+        while only_widens(op) and isinstance(op.operands[0].owner, Operation) and op.operands[0].owner in cone.ops:
             op = op.operands[0].owner
         end = self._furthest(op)[0] if isinstance(op, Combination) else self._with_layout(op)
         return end if end in cone.ops[:-1] else op
@@ -380,15 +407,6 @@ def _reduces_before(op: Operation, cone: Cone) -> bool:
                 seen.add(value.owner)
                 pending.append(value.owner)
     return False
-
-
-def _only_widens(op: Operation) -> bool:
-    """Whether an op gives the numbers that it takes, in more bits, or cut to TF32: whoever reads them does that for
-    nothing, and a matrix instruction takes them as they were."""
-    if isinstance(op, CastOp):
-        source, target = element_of(op.input.type), element_of(op.result.type)
-        return is_float(source) and is_float(target) and bit_width(source) < bit_width(target)
-    return isinstance(op, AluOp) and op.row().name == "to_tf32"
 
 
 def _is_dearer(leaves: Iterable[SSAValue], count: int, size: int) -> bool:

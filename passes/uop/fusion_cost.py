@@ -12,7 +12,7 @@ from ...dialects.types import byte_width, element_of
 from ...dialects.uop import AluOp, GatherOp
 from .accesses import Access, Accesses, UnorderedScanError
 from .axis_classes import AxisPairs
-from .fusion_limits import Combination, Cone, byte_count
+from .cones import Combination, Cone, byte_count
 
 
 @dataclass(frozen=True)

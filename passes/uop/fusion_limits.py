@@ -18,8 +18,9 @@ Scans
 Contractions
     A contraction is a reduction whose elements combine values none of which depends on the whole space: a matrix
     product. The only other reductions of its kernel are contractions that share an operand with it (gate and up) and
-    need nothing of it, `PRODUCTS` in all, and statistics of what they read; and their results are indexed by whole
-    ranges, so that they can be tiled.
+    need nothing of it, `PRODUCTS` in all, and statistics of the rows that they read; and their results are indexed by
+    whole ranges, so that they can be tiled. Statistics that an operand is made of (LayerNorm) are computed again by
+    each tile in front of the product, where that costs less than a kernel of their own (row_statistics.py).
     What is computed for one of its operands is computed again for each tile of the other: at most a few cheap ops.
 One pass
     Attention, a softmax between two products, is no second space: its reductions become one walk over the keys
@@ -34,22 +35,31 @@ Places
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from ...dialects.types import byte_width, element_count, element_of, shape_of
-from ...dialects.uop import AluOp, ConstOp, GatherOp, IotaOp, MovementOp, ReduceAxisOp, ScanAxisOp
+from ...dialects.types import shape_of
+from ...dialects.uop import AluOp, ConstOp, GatherOp, IotaOp, MovementOp, ScanAxisOp
 from .accesses import Access, Accesses, CrowdedError, UnorderedScanError
 from .axis_classes import AxisPairs
+from .cones import (
+    Combination,
+    Cone,
+    Reduction,
+    byte_count,
+    is_contraction,
+    operands_of,
+    reads_of,
+    reductions_of,
+    size_of,
+)
+from .row_statistics import DEAR_COST, DEAR_OPS, row_statistics
 
 RECOMPUTATION = 1.5
 """How often a reduction may be computed for each of its elements: a bit more than once, for padding of the result."""
-
-Combination = ReduceAxisOp | ScanAxisOp
-"""Ops that combine elements: what is dear to compute twice."""
 
 PLACES = 16
 
@@ -58,15 +68,6 @@ PRODUCTS = 8
 
 VALUE_CHANNELS = 256
 """Sums that a block holds for each query: more would be computed in parts, each with all scores of its own."""
-TILE_COLUMNS = 128
-"""Columns of a product for which a tile computes the statistics of its rows once."""
-
-STATISTIC_OPERATIONS = 4
-"""What an element of a row costs in each tile that computes a statistic: a cast and an addition, in two warps."""
-
-MOST_OPERATIONS = 1 << 27
-"""Operations of threads that take as long as a kernel for the statistics of rows: 5 microseconds of a large GPU (an
-estimate, not measured)."""
 
 RUN = 8
 """Neighbours of a dimension of a contraction's result that are a tile: the columns of a matrix instruction."""
@@ -76,26 +77,6 @@ OPERAND_COST = 6
 
 OPERAND_REPETITION = 16
 """Below this many repetitions the cost of an operand does not matter."""
-
-DEAR_COST = 8
-DEAR_OPS = frozenset(
-    "div floordiv floormod truncdiv truncmod pow reciprocal sqrt rsqrt exp exp2 expm1 log log2 log10 log1p sin cos tan"
-    " asin acos atan sinh cosh tanh asinh acosh atanh atan2 erf".split()
-)
-
-
-@dataclass(frozen=True)
-class Cone:
-    """The ops of a kernel: all that its root needs, up to what lies in memory.
-
-    ops: operands first. roots: the results that are used elsewhere. leaves: what the kernel reads.
-    parts: into how many parts each dimension of the roots is cut (`Accesses`); none if empty.
-    """
-
-    ops: list[Operation]
-    roots: list[SSAValue]
-    leaves: dict[SSAValue, None]
-    parts: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -107,30 +88,6 @@ class Violation:
 
     def __str__(self) -> str:
         return f"{self.op.name} of {self.op.results[0].type} {self.reason}"
-
-
-@dataclass(frozen=True)
-class _Reduction:
-    """One access to a reduction or a scan: the ranges that its result depends on, and those that it goes over."""
-
-    op: Combination
-    access: Access
-    dependent: frozenset[int]
-    over: frozenset[int]
-
-    @property
-    def bound(self) -> frozenset[int]:
-        """The ranges that it goes over and its result does not depend on."""
-        return self.over - self.dependent
-
-    @property
-    def space(self) -> tuple[frozenset[int], frozenset[int]]:
-        return self.dependent, self.over
-
-
-def byte_count(value: SSAValue) -> int:
-    """Bytes of a tensor."""
-    return element_count(shape_of(value.type)) * byte_width(element_of(value.type))
 
 
 def find_violation(
@@ -153,61 +110,21 @@ def find_violation(
         return Violation(error.op, f"would be computed at more than {PLACES} places for each element of the result")
     except UnorderedScanError as error:
         return Violation(error.scan, "would be read elsewhere than at one step of its axis after the other")
-    reductions = _reductions(cone, plan)
+    reductions = reductions_of(cone, plan)
     if not reductions:
         return None
     if one_pass:
         return _find_wide_pass(cone, plan, reductions)
     if products > 1:
-        reductions = _without_statistics(cone, plan, reductions)
+        statistics = row_statistics(cone, plan, reductions)
+        if not statistics.are_cheap:
+            return Violation(statistics.in_front[0].op, f"is needed by a product of its rows: {statistics}")
+        reductions = [each for each in reductions if each not in statistics.allowed]
     return (
         _find_recomputation(plan, reductions)
         or _find_second_space(cone, reductions)
         or _find_untiled_contraction(cone, plan, reductions, products)
     )
-
-
-def _reductions(cone: Cone, plan: Accesses) -> list[_Reduction]:
-    return [
-        _Reduction(op, access, plan.algebra.ranges_of(access.indices), frozenset(plan.bound[op, access]))
-        for op in cone.ops
-        if isinstance(op, Combination)
-        for access in plan.of.get(op, ())
-    ]
-
-
-def statistics_of(cone: Cone, pairs: AxisPairs | None = None) -> set[Operation]:
-    """The statistics of rows that a legal kernel computes beside contractions: other kernels may compute them, too."""
-    plan = Accesses(cone.ops, cone.roots, cone.leaves, None, pairs, cone.parts)
-    reductions = _reductions(cone, plan)
-    others = {each.op for each in _without_statistics(cone, plan, reductions)}
-    return {each.op for each in reductions if each.op not in others}
-
-
-def _without_statistics(cone: Cone, plan: Accesses, reductions: Sequence[_Reduction]) -> Sequence[_Reduction]:
-    """The reductions but those that only read what contractions read anyway, in the same loops, and that these do not
-    need: statistics of rows, such as the sum of squares of a norm. Each tile computes them again."""
-    widest = max(len(reduction.dependent) for reduction in reductions)
-    if all(len(reduction.dependent) == widest for reduction in reductions):
-        return reductions
-    # A statistic depends on fewer ranges than its contraction.
-    contractions = [each for each in reductions if len(each.dependent) == widest and _is_contraction(cone, plan, each)]
-    if not contractions:
-        return reductions
-    reads = set[tuple[SSAValue, Access]]().union(*(_elements(plan, reduction) for reduction in contractions))
-    needed = {value.owner for value, _ in reads}
-
-    def is_statistic(reduction: _Reduction) -> bool:
-        if not all(each.over == reduction.over and reduction.dependent < each.dependent for each in contractions):
-            return False
-        own = [(value, access) for value, access in _elements(plan, reduction) if value in cone.leaves]
-        if not own or not reads.issuperset(own) or reduction.op in needed:
-            return False
-        tiles = max(-(-_size(plan, each.dependent - reduction.dependent) // TILE_COLUMNS) for each in contractions)
-        count = STATISTIC_OPERATIONS * tiles * _size(plan, reduction.dependent | reduction.over)
-        return count <= MOST_OPERATIONS
-
-    return [reduction for reduction in reductions if not is_statistic(reduction)]
 
 
 def _producer(value: SSAValue, cone: Cone) -> Operation | None:
@@ -221,17 +138,13 @@ def _producer(value: SSAValue, cone: Cone) -> Operation | None:
     return None
 
 
-def _size(plan: Accesses, ranges: Iterable[int]) -> int:
-    return prod(max(plan.algebra.extents[number], 1) for number in ranges)
-
-
-def _find_recomputation(plan: Accesses, reductions: Sequence[_Reduction]) -> Violation | None:
+def _find_recomputation(plan: Accesses, reductions: Sequence[Reduction]) -> Violation | None:
     parallel = frozenset[int]().union(*(plan.algebra.ranges_of(access.indices) for _, access in plan.roots))
     steps: dict[Combination, int] = {}
     elements: dict[Combination, int] = {}
     for reduction in reductions:
-        steps[reduction.op] = steps.get(reduction.op, 0) + _size(plan, parallel - reduction.bound)
-        elements[reduction.op] = elements.get(reduction.op, 0) + _size(plan, reduction.dependent)
+        steps[reduction.op] = steps.get(reduction.op, 0) + size_of(plan, parallel - reduction.bound)
+        elements[reduction.op] = elements.get(reduction.op, 0) + size_of(plan, reduction.dependent)
     for op, count in steps.items():
         # Different places may be different elements: parts of the result that are computed one beside the other.
         size = prod(max(extent, 1) for extent in shape_of(op.results[0].type))
@@ -241,7 +154,7 @@ def _find_recomputation(plan: Accesses, reductions: Sequence[_Reduction]) -> Vio
     return None
 
 
-def _find_second_space(cone: Cone, reductions: Sequence[_Reduction]) -> Violation | None:
+def _find_second_space(cone: Cone, reductions: Sequence[Reduction]) -> Violation | None:
     if len({reduction.space for reduction in reductions}) == 1:
         return None
     space = {reduction.op: reduction.space for reduction in reductions}
@@ -268,9 +181,9 @@ def _kind(op: Combination, other: Combination) -> str:
 
 
 def _find_untiled_contraction(
-    cone: Cone, plan: Accesses, reductions: Sequence[_Reduction], products: int
+    cone: Cone, plan: Accesses, reductions: Sequence[Reduction], products: int
 ) -> Violation | None:
-    contractions = [reduction for reduction in reductions if _is_contraction(cone, plan, reduction)]
+    contractions = [reduction for reduction in reductions if is_contraction(cone, plan, reduction)]
     if not contractions:
         return None
     first = contractions[0]
@@ -292,17 +205,17 @@ def _find_untiled_contraction(
     return None
 
 
-def _find_uneven_result(plan: Accesses, contraction: _Reduction) -> Violation | None:
+def _find_uneven_result(plan: Accesses, contraction: Reduction) -> Violation | None:
     if not _is_tiled(plan, contraction.access):
         return Violation(contraction.op, "is a contraction whose result is not indexed by whole ranges")
     return None
 
 
-def _find_wide_pass(cone: Cone, plan: Accesses, reductions: Sequence[_Reduction]) -> Violation | None:
+def _find_wide_pass(cone: Cone, plan: Accesses, reductions: Sequence[Reduction]) -> Violation | None:
     """The first criterion that a kernel breaks whose reductions become one pass."""
     scores = reductions[0]
     values = max(reductions[1:], key=lambda reduction: len(reduction.dependent))
-    channels = _size(plan, values.dependent - scores.dependent)
+    channels = size_of(plan, values.dependent - scores.dependent)
     if channels > VALUE_CHANNELS:
         reason = f"would be one pass with that of its softmax, but {channels} channels are more than {VALUE_CHANNELS}"
         return Violation(scores.op, reason)
@@ -331,61 +244,18 @@ def _is_tiled(plan: Accesses, access: Access) -> bool:
     return True
 
 
-def _is_beside(cone: Cone, plan: Accesses, one: _Reduction, other: _Reduction) -> bool:
+def _is_beside(cone: Cone, plan: Accesses, one: Reduction, other: Reduction) -> bool:
     """Whether two contractions read some elements at the same places, and neither needs the other."""
-    one_reads, other_reads = (set(_elements(plan, reduction)) for reduction in (one, other))
+    one_reads, other_reads = (set(reads_of(plan, reduction)) for reduction in (one, other))
     if any(value.owner is one.op for value, _ in other_reads) or any(value.owner is other.op for value, _ in one_reads):
         return False
     return any(value in cone.leaves for value, _ in one_reads & other_reads)
 
 
-def _is_contraction(cone: Cone, plan: Accesses, reduction: _Reduction) -> bool:
-    """Whether no source of the elements depends on the whole space; sources are loads, iotas and other reductions."""
-    if isinstance(reduction.op, ScanAxisOp):
-        return False
-    whole = reduction.dependent | reduction.over
-    sources = 0
-    for value, access in _elements(plan, reduction):
-        op = value.owner
-        if value in cone.leaves or isinstance(op, IotaOp | Combination):
-            sources += 1
-            if plan.algebra.ranges_of(access.indices) == whole:
-                return False
-    return sources > 1
-
-
-def _elements(plan: Accesses, reduction: _Reduction) -> Iterable[tuple[SSAValue, Access]]:
-    """What the elements of a reduction are computed from, each place once, up to leaves and other reductions."""
-    pending = list(plan.inputs(reduction.op, reduction.access))
-    seen: set[tuple[SSAValue, Access]] = set()
-    while pending:
-        place = pending.pop()
-        if place in seen:
-            continue
-        seen.add(place)
-        yield place
-        op = place[0].owner
-        if isinstance(op, Operation) and not isinstance(op, Combination) and (op, place[1]) in plan.operands:
-            pending.extend(plan.inputs(op, place[1]))
-
-
-def _find_dear_operand(cone: Cone, plan: Accesses, contraction: _Reduction) -> Violation | None:
-    """Operands are the largest parts of the elements' expression that do not depend on the whole space."""
+def _find_dear_operand(cone: Cone, plan: Accesses, contraction: Reduction) -> Violation | None:
     whole = contraction.dependent | contraction.over
-    pending = list(plan.inputs(contraction.op, contraction.access))
-    seen: set[tuple[SSAValue, Access]] = set()
-    while pending:
-        value, access = pending.pop(0)
-        if (value, access) in seen or value in cone.leaves:
-            continue
-        seen.add((value, access))
-        op = value.owner
-        assert isinstance(op, Operation)
-        ranges = plan.algebra.ranges_of(access.indices)
-        if ranges == whole:
-            pending.extend(plan.inputs(op, access))
-            continue
-        repetition = _size(plan, whole - ranges)
+    for value, access in operands_of(cone, plan, contraction):
+        repetition = size_of(plan, whole - plan.algebra.ranges_of(access.indices))
         producer = _producer(value, cone)
         if producer is None or repetition < OPERAND_REPETITION:
             continue
@@ -410,7 +280,7 @@ def _cost(cone: Cone, plan: Accesses, value: SSAValue, access: Access) -> int:
             cost += 1
             continue
         if isinstance(op, Combination):
-            return 0  # of one pass, which forms it once
+            return 0  # of one pass, which forms it once, or of statistics, whose cost was looked at
         assert isinstance(op, Operation)
         if isinstance(op, AluOp):
             cost += DEAR_COST if op.row().name in DEAR_OPS else 1

@@ -15,7 +15,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from ...dialects.types import bit_width, element_of, is_integer
 from ...dialects.uop import AluOp, CastOp, KernelOp, MovementOp, ReduceAxisOp, ReduceOp, YieldOp
 from ...rewriting.builder import Builder
-from .fusion_limits import Combination, Cone
+from .cones import Combination, Cone
 from .rules.exponentials import varies
 from .uop_fuse_reductions import fuse_reductions
 from .uop_rangeify import rangeify

@@ -11,7 +11,8 @@ from ...dialects.types import shape_of
 from ...dialects.uop import ReduceAxisOp
 from ...rewriting.diagnostics import emit_remark
 from .accesses import matched_dimensions
-from .fusion_limits import Cone, Violation, byte_count
+from .cones import Cone, byte_count
+from .fusion_limits import Violation
 
 
 def join_siblings(

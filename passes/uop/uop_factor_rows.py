@@ -18,7 +18,7 @@ from ...rewriting.builder import Builder
 from ...rewriting.dead import erase_unused
 from ...rewriting.diagnostics import emit_remark
 from ...rewriting.uses import replace_uses
-from .fusion_limits import MOST_OPERATIONS, STATISTIC_OPERATIONS, TILE_COLUMNS
+from .row_statistics import MOST_OPERATIONS, STATISTIC_OPERATIONS, TILE_COLUMNS
 
 TILE_ROWS = 128
 """Rows of a product for which a tile multiplies the other operand by gains once."""

@@ -30,8 +30,9 @@ from ...dialects.uop import (
 from ...rewriting.builder import Builder
 from ...rewriting.diagnostics import PassError
 from ...rewriting.locations import fuse_locations
+from .cones import Cone
 from .fusion import Fusion, source_of_view
-from .fusion_limits import PRODUCTS, Cone
+from .fusion_limits import PRODUCTS
 from .names import distinct_names
 from .reshape_groups import without_ones
 from .value_names import check_names

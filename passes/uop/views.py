@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 from ...dialects.types import shape_of
 from ...dialects.uop import PermuteOp, ReshapeOp
 from ...rewriting.builder import Builder
-from .fusion_limits import Cone
+from .cones import Cone
 from .reshape_groups import reshape_groups, without_ones
 
 
