@@ -43,27 +43,24 @@ os.register_at_fork(after_in_child=_after_fork)
 
 
 class Library:
-    """A shared library in this process.
-
-    run: its function `void name(void *const *buffers, int threads)`, which takes the pointers as bytes
-    """
+    """A shared library in this process, whose function `void name(void *const *buffers, int threads)` it runs."""
 
     def __init__(self, data: bytes, name: str) -> None:
         library = load_library(data)
-        self.run = library[name]
-        self.run.argtypes = (ctypes.c_char_p, ctypes.c_int)
-        self.run.restype = None
+        # Without `argtypes`, which take as long to look at as all the rest: bytes are passed as a pointer to them.
+        self._function = library[name]
+        self._function.restype = None
         try:
             pool = ctypes.c_void_p.in_dll(library, "uop_pool")
         except ValueError:
-            self.openmp = True
+            self._openmp = True
         else:
-            self.openmp = False
+            self._openmp = False
             pool.value = _pool()
 
-    def threads(self) -> int:
-        """The most threads that its programs may run on now."""
-        return 1 if self.openmp and _is_child else get_threads()
+    def run(self, pointers: bytes) -> None:
+        """Run it on buffers. pointers: their addresses, one behind the other"""
+        self._function(pointers, 1 if _is_child and self._openmp else get_threads())
 
 
 def load_library(data: bytes) -> ctypes.CDLL:

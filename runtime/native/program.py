@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from functools import cached_property, partial
+from functools import cached_property
+from operator import call
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ..artifact.arrays import POISON, Array, fit_inputs, meant
 from ..artifact.artifact import Artifact
-from ..artifact.conversions import torch_name
 from ..artifact.elements import STORAGE_DTYPES
 from ..artifact.plan import Value
 from ..artifact.sizes import narrow, widen
@@ -31,16 +31,24 @@ class CpuInputError(ValueError):
     """A program is given other tensors than it takes."""
 
 
-class _Tensors(NamedTuple):
-    """How a program is called on tensors.
+class _Result(NamedTuple):
+    """A result of a program: which of its inputs, and of what is made for it, holds it; whether it is to be copied from
+    there, and its shape."""
 
-    takes: dtypes and shapes. makes: give a tensor each, whose elements are not written yet. results: for each result
-    which of the tensors it is, whether it is to be copied, and its shape; None where the results are what it makes
+    place: int
+    copied: bool
+    shape: Sequence[int]
+
+
+class _OnTensors(NamedTuple):
+    """How a program is run on tensors.
+
+    makers: of what it writes. data_ptr: PyTorch's. results: None where they are what was made, in order
     """
 
-    takes: Sequence[tuple[torch.dtype, torch.Size]]
-    makes: Sequence[Callable[[], torch.Tensor]]
-    results: Sequence[tuple[int, bool, Sequence[int]]] | None
+    makers: Sequence[Callable[[], torch.Tensor]]
+    data_ptr: Callable[[torch.Tensor], int]
+    results: Sequence[_Result] | None
 
 
 class CpuProgram:
@@ -64,38 +72,51 @@ class CpuProgram:
         ]
         """Values with memory of their own that launches write, in the order in which the program takes them."""
         self._pack = struct.Struct(f"{len(plan.inputs) + len(self._made) + 1}P").pack
-        self._arenas: list[Array] = []
-        """Memory for values with an offset that no run uses now."""
+        self._arena_bytes = plan.arena_bytes
+        self._arenas: list[tuple[int, Array]] = []
+        """Memory for values with an offset that no run uses now, each with its address."""
         self._wide: dict[int, list[torch.Tensor]] = {}
         """By input whose size differs from call to call: buffers that no run uses now."""
+        self._are_known: Callable[..., bool] | None = None
+        """Whether tensors are like those of an earlier call, which were taken as they are."""
 
     # On tensors.
 
-    def __call__(self, tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    def __call__(self, tensors: Sequence[torch.Tensor]) -> Sequence[torch.Tensor]:
         """Run it. Results are new tensors, but the new value of one that the program updates lies in its memory.
 
         Tensors that are not dense and row-major are copied, and the copies are then what is updated.
 
         Raises `CpuInputError` for a tensor that is not as the plan says.
         """
-        takes, makes, results = self._tensors
-        if self.plan.symbols:
-            return self._call_sized(tensors)
-        if len(tensors) != len(takes):
-            raise CpuInputError(f"@{self.plan.function} takes {len(takes)} tensors, not {len(tensors)}")
-        inputs: list[torch.Tensor] = []
-        for tensor, (dtype, shape) in zip(tensors, takes, strict=True):
-            if tensor.dtype is not dtype or tensor.shape != shape or not tensor.is_contiguous():
-                tensor = self._fit(tensor, self.plan.values[self.plan.inputs[len(inputs)]], shape)
-            elif not tensor.is_cpu or tensor.is_neg():
-                tensor = self._fit(tensor, self.plan.values[self.plan.inputs[len(inputs)]], shape)
-            inputs.append(tensor)
-        made = [make() for make in makes]
-        values = inputs + made
-        self._execute([tensor.data_ptr() for tensor in values])
+        try:
+            known = self._are_known is not None and self._are_known(*tensors)
+        except TypeError:  # another number of tensors
+            known = False
+        if not known:
+            if self.plan.symbols:
+                return self._call_sized(tensors)
+            tensors = self._fit_all(tensors)
+        makers, data_ptr, results = self._on_tensors
+        made = [*map(call, makers)]
+        self._execute([*map(data_ptr, tensors), *map(data_ptr, made)])
         if results is None:
             return made
-        return [self._result(values[place], copied, shape) for place, copied, shape in results]
+        values = [*tensors, *made]
+        return [_tensor_result(values[place], copied, shape) for place, copied, shape in results]
+
+    def _fit_all(self, tensors: Sequence[torch.Tensor]) -> Sequence[torch.Tensor]:
+        """The tensors for the inputs, dense and row-major. Those that are so are known from now on."""
+        from .tensors import likeness
+
+        plan = self.plan
+        if len(tensors) != len(plan.inputs):
+            raise CpuInputError(f"@{plan.function} takes {len(plan.inputs)} tensors, not {len(tensors)}")
+        values = [plan.values[place] for place in plan.inputs]
+        fitting = [self._fit(tensor, value, value.shape) for tensor, value in zip(tensors, values, strict=True)]
+        if all(tensor is fit for tensor, fit in zip(tensors, fitting, strict=True)):
+            self._are_known = likeness(fitting)
+        return fitting
 
     def _call_sized(self, tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
         """Run a program with symbols: what is given goes to the beginning of buffers that are kept."""
@@ -114,10 +135,10 @@ class CpuProgram:
             if tensor.shape != value.shape:
                 borrowed[place] = widen(self._wide_buffer(place), given[place])
         inputs = [borrowed.get(place, given[place]) for place in plan.inputs]
-        made = [make() for make in self._tensors.makes]
-        values = inputs + made
-        self._execute([tensor.data_ptr() for tensor in values])
-        found = [self._result(values[number], copied, shape) for number, copied, shape in self._results]
+        makers, data_ptr, _ = self._on_tensors
+        values = [*inputs, *map(call, makers)]
+        self._execute([*map(data_ptr, values)])
+        found = [_tensor_result(values[number], copied, shape) for number, copied, shape in self._results]
         for place, buffer in borrowed.items():
             self._wide[place].append(buffer)
         shapes = [plan.values[place].shape_in(sizes) for place in plan.outputs]
@@ -130,44 +151,34 @@ class CpuProgram:
             return _maker(self.plan.values[place])()
 
     @cached_property
-    def _results(self) -> Sequence[tuple[int, bool, Sequence[int]]]:
-        """For each result which of the inputs and of what is made it is, whether it is copied, and its shape."""
+    def _results(self) -> Sequence[_Result]:
         plan = self.plan
         places = {place: number for number, place in enumerate((*plan.inputs, *self._made))}
         return [
-            (places[plan.roots[place]], not owned, plan.values[place].shape)
+            _Result(places[plan.roots[place]], not owned, plan.values[place].shape)
             for place, owned in zip(plan.outputs, plan.owned_outputs, strict=True)
         ]
 
     @cached_property
-    def _tensors(self) -> _Tensors:
+    def _on_tensors(self) -> _OnTensors:
         import torch
 
-        plan = self.plan
-
-        def described(place: int) -> tuple[torch.dtype, torch.Size]:
-            return torch_dtype(plan.values[place]), torch.Size(plan.values[place].shape)
-
-        as_made = list(plan.outputs) == self._made
-        return _Tensors(
-            [described(place) for place in plan.inputs],
-            [_maker(plan.values[place]) for place in self._made],
-            None if as_made else self._results,
-        )
+        as_made = list(self.plan.outputs) == self._made
+        makers = [_maker(self.plan.values[place]) for place in self._made]
+        return _OnTensors(makers, torch.Tensor.data_ptr, None if as_made else self._results)
 
     def _fit(self, tensor: torch.Tensor, value: Value, shape: Sequence[int]) -> torch.Tensor:
-        """The tensor for an input, dense and row-major."""
-        given = f"{str(tensor.dtype).removeprefix('torch.')}[{', '.join(map(str, tensor.shape))}]"
-        if tensor.dtype != torch_dtype(value) or tuple(tensor.shape) != tuple(shape):
-            raise CpuInputError(f"argument {value} of @{self.plan.function} is given a tensor {given}")
-        if tensor.device.type != "cpu":
-            raise CpuInputError(f"argument {value} of @{self.plan.function} lies on {tensor.device}, not on the CPU")
-        return tensor.detach().resolve_neg().contiguous()
+        """The tensor for an input, dense and row-major: itself where it is that."""
+        from .tensors import torch_dtype
 
-    @staticmethod
-    def _result(tensor: torch.Tensor, copied: bool, shape: Sequence[int]) -> torch.Tensor:
-        tensor = tensor.detach().view(shape)
-        return tensor.clone() if copied else tensor
+        if tensor.dtype != torch_dtype(value) or tuple(tensor.shape) != tuple(shape):
+            given = f"{str(tensor.dtype).removeprefix('torch.')}[{', '.join(map(str, tensor.shape))}]"
+            raise CpuInputError(f"argument {value} of @{self.plan.function} is given a tensor {given}")
+        if not tensor.is_cpu:
+            raise CpuInputError(f"argument {value} of @{self.plan.function} lies on {tensor.device}, not on the CPU")
+        if tensor.is_contiguous() and not tensor.is_neg():
+            return tensor
+        return tensor.detach().resolve_neg().contiguous()
 
     # On arrays.
 
@@ -202,19 +213,20 @@ class CpuProgram:
 
     # Both.
 
-    def _execute(self, pointers: list[int]) -> None:
+    def _execute(self, pointers: Sequence[int]) -> None:
         """Run it on what it takes and makes."""
-        library, size = self._library, self.plan.arena_bytes
+        library, size = self._library, self._arena_bytes
         if library is None:
             return
         if size == 0:
-            library.run(self._pack(*pointers, 0), library.threads())
+            library.run(self._pack(*pointers, 0))
             return
         try:
             arena = self._arenas.pop()
         except IndexError:
-            arena = aligned_bytes(size)
-        library.run(self._pack(*pointers, address(arena)), library.threads())
+            memory = aligned_bytes(size)
+            arena = address(memory), memory
+        library.run(self._pack(*pointers, arena[0]))
         self._arenas.append(arena)
 
 
@@ -255,22 +267,21 @@ def _library(artifact: Artifact) -> Library | None:
     return None
 
 
-def torch_dtype(value: Value) -> torch.dtype:
-    """PyTorch's dtype of a value."""
-    import torch
-
-    return getattr(torch, torch_name(value.dtype))
+def _tensor_result(tensor: torch.Tensor, copied: bool, shape: Sequence[int]) -> torch.Tensor:
+    tensor = tensor.detach().view(shape)
+    return tensor.clone() if copied else tensor
 
 
 def _maker(value: Value) -> Callable[[], torch.Tensor]:
     """Makes tensors for a value."""
     import torch
 
-    dtype, shape = torch_dtype(value), value.shape
-    if value.byte_count >= LARGE_BYTES:
-        return lambda: torch.from_numpy(_empty(value)).view(dtype)  # pyright: ignore[reportUnknownMemberType]
-    # Lists of numbers take longer than numbers; there is no number of no dimensions.
-    return partial(torch.empty, *(shape or ((),)), dtype=dtype)
+    from .tensors import maker, torch_dtype
+
+    if value.byte_count < LARGE_BYTES:
+        return maker(value)
+    dtype = torch_dtype(value)
+    return lambda: torch.from_numpy(_empty(value)).view(dtype)  # pyright: ignore[reportUnknownMemberType]
 
 
 def _empty(value: Value) -> Array:

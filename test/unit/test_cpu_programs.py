@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 from uop.runtime.artifact.artifact import Artifact
 from uop.runtime.artifact.elements import STORAGE_DTYPES
+from uop.runtime.artifact.plan import Value
+from uop.runtime.native import tensors
 from uop.runtime.native.compilation import compile_program, load_guarded, load_program
 from uop.runtime.native.compiler import Compiler, compiler_at, find_compiler, zig_command
 from uop.runtime.native.library import set_threads
@@ -423,6 +425,40 @@ def test_inputs_of_other_layouts_are_copied_and_others_refused():
             program([elsewhere])
     with pytest.raises(ValueError, match="is given an array of float64"):
         program.run([x.double().numpy()])
+
+
+@pytest.mark.parametrize("private", [True, False])
+def test_tensors_that_are_like_known_ones_are_taken_and_all_others_looked_at(private: bool):
+    """private: whether PyTorch has what it does not document, which takes less time."""
+    names = ("_TensorGuards", "_empty_strided")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in () if private else names:
+            patch.setattr(tensors, name, None)
+        program = load_program(program_module("results that nobody planned, a reshape between"))
+        x = torch.arange(6, dtype=torch.float32).reshape(2, 3)
+        expected = [float(each + 2) for each in range(6)]
+        for _ in range(3):
+            assert numbers(program, x) == expected
+        assert numbers(program, x.t().contiguous().t()) == expected
+        assert numbers(program, x.double().requires_grad_().float()) == expected
+        assert numbers(program, torch.nn.Parameter(x)) == expected
+        assert numbers(program, torch.complex(torch.zeros(2, 3), x).conj().imag) == [2 - each for each in range(6)]
+        with torch.inference_mode():
+            assert numbers(program, x.clone()) == expected
+        assert numbers(program, x) == expected
+        for wrong in ([x.double()], [x.reshape(6)], [x.to("meta")], [x[:, :2]], [x, x], []):
+            with pytest.raises(CpuInputError):
+                program(wrong)
+        assert numbers(program, x) == expected
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (2, 0, 3), (3, 1, 2)])
+@pytest.mark.parametrize("element", ELEMENTS)
+def test_what_programs_make_is_dense(element: str, shape: tuple[int, ...]):
+    value = Value("x", element, shape)
+    made = tensors.maker(value)()
+    like = torch.empty(shape, dtype=tensors.torch_dtype(value))
+    assert (made.shape, made.stride(), made.dtype) == (like.shape, like.stride(), like.dtype)
 
 
 def test_guards_tell_what_is_written_beside_a_value():

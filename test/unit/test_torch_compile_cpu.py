@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
 import pytest
 import torch
 from torch import nn
@@ -10,6 +13,7 @@ from torch.testing import assert_close
 
 import uop
 from uop.runtime.native.compiler import CompilerNotFoundError, find_compiler
+from uop.tools.torch_compile.compiled import InputError
 from uop.tools.torch_compile.options import OptionError, Options
 
 try:
@@ -45,6 +49,61 @@ def test_a_compiled_module_shows_its_stages(capsys: pytest.CaptureFixture[str]):
     kernel = program.kernels[0]
     assert kernel.arch.endswith("-byte vectors")
     assert f"static void {kernel.name}(" in kernel.text
+
+
+Structure = Callable[[Sequence[torch.Tensor]], Any]
+
+
+class Pair(NamedTuple):
+    scaled: torch.Tensor
+    difference: torch.Tensor
+
+
+class Heads(nn.Module):
+    """Gives two results, of which one needs a parameter; takes an input that it does not use."""
+
+    def __init__(self, results: Structure):
+        super().__init__()
+        self.weight = nn.Parameter(torch.full((3,), 2.0))
+        self.results = results
+
+    def forward(self, unused: torch.Tensor, x: torch.Tensor, y: torch.Tensor):
+        return self.results((x * self.weight, x - y))
+
+
+def nested(values: Sequence[torch.Tensor]) -> dict[str, list[torch.Tensor]]:
+    return {"scaled": [values[0]], "difference": [values[1]]}
+
+
+STRUCTURES: Sequence[Structure] = (tuple, list, Pair._make, nested)
+
+
+@pytest.mark.parametrize("results", STRUCTURES)
+def test_a_program_is_called_directly_where_it_takes_only_tensors(results: Structure):
+    model, x, y = Heads(results), torch.ones(2, 3), torch.arange(3.0)
+    program = uop.compile(model, (x, x), {"y": y})
+    for _ in range(3):
+        made = program(x, x, y=y)
+        assert type(made) is type(results([x, x]))
+        assert_close(made, model(x, x, y))
+    with torch.no_grad():
+        model.weight.add_(1)
+    assert_close(program(x, x, y=y), model(x, x, y))
+    model.weight.data = torch.zeros(3)
+    assert_close(program(x, x.t().contiguous().t(), y=y), model(x, x, y))
+    for args, kwargs, message in (
+        ((x, x, y), {}, "compile the module anew"),
+        ((x, x), {}, "compile the module anew"),
+        ((x, x), {"z": y}, "compile the module anew"),
+        ((x, x.double()), {"y": y}, r"input x is float64\[2, 3\], not float32\[2, 3\]"),
+        ((x, 1), {"y": y}, "input x is int"),
+        ((x, x), {"y": torch.zeros(2)}, r"input y is float32\[2\]"),
+    ):
+        with pytest.raises(InputError, match=message):
+            program(*args, **kwargs)
+    model.weight.data = torch.zeros(4)
+    with pytest.raises(InputError, match=r"weight is float32\[4\], not float32\[3\]"):
+        program(x, x, y=y)
 
 
 def test_the_target_is_the_devices():

@@ -21,6 +21,7 @@ from ...runtime.devices import DEVICES
 from ...runtime.native.program import CpuInputError, CpuProgram
 from ...targets import c, cuda
 from ..compilation import FORMS, C, stage_text
+from .direct_call import DirectCall
 from .options import OptionError, Options
 from .programs import load, stages
 
@@ -68,14 +69,13 @@ class CompiledProgram:
         self._torch = self._imported.module.clone()
         self._execute = load(self._imported, options)
         is_native = isinstance(self._execute, CpuProgram)
-        self._direct = _direct_arguments(self._imported, self._leaves) if is_native else None
+        self._direct = DirectCall.of(self._imported, args, kwargs) if is_native else None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the module gives. Raises `InputError`, and what the device has to say."""
-        if self._direct is not None and not kwargs and len(args) == len(self._leaves):
+        if self._direct is not None and (given := self._direct.arguments(args, kwargs)) is not None:
             try:
-                (result,) = self._execute([args[leaf] if held is None else held for leaf, held in self._direct])
-                return result
+                return self._direct.results(self._execute(given))
             except (CpuInputError, AttributeError):
                 pass  # said below, in the user's words
         imported = self._imported
@@ -152,18 +152,6 @@ class CompiledProgram:
     def _text(self, stage: str, locations: bool) -> str:
         module = self._modules[self._forms[-2] if stage == self._forms[-1] else stage]
         return stage_text(stage, module, locations=locations)
-
-
-def _direct_arguments(imported: Imported, leaves: Sequence[Any]) -> Sequence[tuple[int, torch.Tensor | None]] | None:
-    """For each argument the place of the input that it is, or what the module holds, where the program takes nothing
-    but tensors, one after the other, and gives one: it is then called without more ado. None for other programs."""
-    spec = tree_flatten((tuple(leaves), {}))[1]
-    only_tensors = all(isinstance(leaf, torch.Tensor) for leaf in leaves) and spec == imported.input_spec
-    kinds = [(result.kind, result.index) for result in imported.results]
-    gives_one = kinds == [(ResultKind.USER_OUTPUT, 0)] and imported.output_spec.is_leaf()
-    if not only_tensors or not gives_one or imported.sizes.symbols:
-        return None
-    return [(argument.leaf or 0, argument.value) for argument in imported.arguments]
 
 
 def compile_module(
