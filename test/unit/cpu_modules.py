@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from xdsl.context import Context
-from xdsl.dialects.builtin import Builtin, ModuleOp
-from xdsl.dialects.func import Func
-from xdsl.parser import Parser
-
-from uop.dialects import get_all_dialects
+from module_text import parse
+from xdsl.dialects.builtin import ModuleOp
 
 
 @dataclass(frozen=True)
@@ -24,18 +20,6 @@ class Kernel:
     grain: int = 1
     vector_bytes: int = 64
     index_bits: int = 32
-
-
-def parse(text: str) -> ModuleOp:
-    """A module from text, verified."""
-    context = Context()
-    context.load_dialect(Builtin)
-    context.load_dialect(Func)
-    for name, factory in get_all_dialects().items():
-        context.register_dialect(name, factory)
-    module = Parser(context, text).parse_module()
-    module.verify()
-    return module
 
 
 def module_of(arguments: Mapping[str, str], kernels: Sequence[Kernel]) -> ModuleOp:

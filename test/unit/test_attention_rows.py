@@ -11,10 +11,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_tile_to_gpu_kernel import TILE_PASSES, Array, context, kernel_of, needs_nvrtc, parse, run, run_pass
+from module_text import parse
+from test_tile_to_gpu_kernel import TILE_PASSES, Array, kernel_of, needs_nvrtc, run, run_pass
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import Func
-from xdsl.parser import Parser
 
 from uop.dialects.gpu_kernel import ARCHITECTURES
 from uop.dialects.gpu_kernel import KernelOp as GPUKernelOp
@@ -261,13 +260,11 @@ DECODING = (Path(__file__).parent / "inputs" / "decoding.mlir").read_text()
 
 def decoding(keys: int, element: str) -> ModuleOp:
     """The program in which 3 heads of queries share keys, of which those before a position are seen."""
-    ctx = context()
-    ctx.load_dialect(Func)
     text = DECODING.replace("301", str(keys))
     if element == "f32":
         text = re.sub(r"uop.cast (%\w+) : (f16 -> f32|f32 -> f16)", r"uop.mul \1, %unit : f32", text)
         text = text.replace("%h = ", "%unit = uop.const 1.0 : f32\n  %h = ", 1).replace("f16", "f32")
-    module = Parser(ctx, text).parse_module()
+    module = parse(text)
     for name in ("uop-split-attention", *uop_to_cuda(CompileOptions(after="range")).split(",")):
         run_pass(module, name.split("{")[0])
     return module

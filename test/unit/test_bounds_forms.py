@@ -3,26 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from module_text import parse
 from test_bounds import check
-from xdsl.context import Context
-from xdsl.dialects.builtin import Builtin, ModuleOp
-from xdsl.dialects.func import Func
-from xdsl.parser import Parser
 
-from uop.dialects import get_all_dialects
 from uop.frontends.capture import capture_expression
 from uop.rewriting.bounds import Finding, Verdict, check_bounds
 from uop.tools.compilation import compile_stages
 from uop.tools.pipelines import CompileOptions
-
-
-def parse(text: str) -> ModuleOp:
-    context = Context()
-    context.load_dialect(Builtin)
-    context.load_dialect(Func)
-    for name, factory in get_all_dialects().items():
-        context.register_dialect(name, factory)
-    return Parser(context, text).parse_module()
 
 
 def finding(text: str, buffer: str) -> Finding:

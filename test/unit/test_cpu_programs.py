@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from cpu_modules import Kernel, module_of, parse
+from cpu_modules import Kernel, module_of
+from module_text import parse
 from numpy.typing import NDArray
 
 from uop.runtime.artifact.artifact import Artifact

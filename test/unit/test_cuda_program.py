@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 import torch
+from module_text import parse
 from stand_in_gpu import FailedLaunch, LogicError, Misuse, StandIn
 from test_plan_buffers import planned
-from test_program import DOUBLE, TWO_BLOCKS, parse
+from test_program import DOUBLE, TWO_BLOCKS
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr
 
 from uop.dialects import gpu_kernel

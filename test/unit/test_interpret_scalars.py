@@ -2,13 +2,10 @@
 
 import numpy as np
 import pytest
-from xdsl.context import Context
-from xdsl.dialects.builtin import Builtin, ModuleOp, f32, i1, i64
+from module_text import parse
 from xdsl.dialects.builtin import MemRefType as Memref
-from xdsl.dialects.func import Func
-from xdsl.parser import Parser
+from xdsl.dialects.builtin import f32, i1, i64
 
-from uop.dialects import get_all_dialects
 from uop.dialects.uop import KernelOp
 from uop.runtime.interpret.arrays import ExecutionError
 from uop.runtime.interpret.buffers import poisoned_buffer
@@ -16,17 +13,8 @@ from uop.runtime.interpret.program import interpret_program
 from uop.runtime.interpret.scalars import interpret_scalar_kernel
 
 
-def module(text: str) -> ModuleOp:
-    ctx = Context()
-    ctx.load_dialect(Builtin)
-    ctx.load_dialect(Func)
-    for name, factory in get_all_dialects().items():
-        ctx.register_dialect(name, factory)
-    return Parser(ctx, text).parse_module()
-
-
 def kernel(body: str) -> KernelOp:
-    (op,) = module(f"uop.kernel @k(%out: memref<4xf32>, %x: memref<4xf32>) {{ {body} }}").ops
+    (op,) = parse(f"uop.kernel @k(%out: memref<4xf32>, %x: memref<4xf32>) {{ {body} }}").ops
     assert isinstance(op, KernelOp)
     op.verify()
     return op
@@ -149,9 +137,9 @@ def test_a_program_names_what_it_lacks() -> None:
     }"""
     x = np.zeros(4, np.float32)
     with pytest.raises(ExecutionError, match="no function @backward"):
-        interpret_program(module(text), "backward", [x])
+        interpret_program(parse(text), "backward", [x])
     with pytest.raises(ExecutionError, match="no kernel @k"):
-        interpret_program(module(text), "forward", [x])
+        interpret_program(parse(text), "forward", [x])
     empty = "uop.kernel @k(%out: memref<4xf32>, %x: memref<4xf32>) { }\n"
     with pytest.raises(ExecutionError, match="does not write %out"):
-        interpret_program(module(empty + text), "forward", [x])
+        interpret_program(parse(empty + text), "forward", [x])

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_tile_to_gpu_kernel import context, parse
+from module_text import make_context, parse
 
 from uop.dialects.uop import KernelOp, RangeOp
 from uop.passes.uop.uop_limit_ranges import UOpLimitRangesPass
@@ -96,7 +96,7 @@ def test_no_result_changes(text: str, n: int, seed: int) -> None:
     assert isinstance(kernel, KernelOp)
     expected = interpret(kernel, inputs)
     module = parse(text)
-    UOpLimitRangesPass().apply(context(), module)
+    UOpLimitRangesPass().apply(make_context(), module)
     module.verify()
     (kernel,) = module.ops
     assert isinstance(kernel, KernelOp)
@@ -104,15 +104,15 @@ def test_no_result_changes(text: str, n: int, seed: int) -> None:
 
 
 def test_limits_are_found() -> None:
-    """Of the kernels above, many."""
+    """In several of the kernels above."""
     found = 0
 
     @given(kernels())
-    @settings(max_examples=25, deadline=None, derandomize=True, database=None)
+    @settings(max_examples=60, deadline=None, derandomize=True, database=None)
     def count(text: str) -> None:
         nonlocal found
         module = parse(text)
-        UOpLimitRangesPass().apply(context(), module)
+        UOpLimitRangesPass().apply(make_context(), module)
         found += any(isinstance(op, RangeOp) and op.operands for op in module.walk())
 
     count()
@@ -124,5 +124,5 @@ def test_page() -> None:
     page = (Path(__file__).parents[2] / "docs" / "limits.md").read_text()
     before, after = re.findall(r"```mlir\n(.*?)```", page, re.DOTALL)
     module = parse(before)
-    UOpLimitRangesPass().apply(context(), module)
+    UOpLimitRangesPass().apply(make_context(), module)
     assert str(module) == str(parse(after))

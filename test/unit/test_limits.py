@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from memory_checks import check_memory
-from test_tile_to_gpu_kernel import Array, context, kernel_of, needs_nvrtc, parse, run, run_pass
+from module_text import make_context, parse
+from test_tile_to_gpu_kernel import Array, kernel_of, needs_nvrtc, run, run_pass
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 
@@ -307,7 +308,7 @@ def test_threads_of_a_block_execute_the_same_steps() -> None:
 
 
 def schedule_of(text: str) -> ScheduleAttr:
-    attribute = Parser(context(), f"#tile.schedule<{text}>").parse_attribute()
+    attribute = Parser(make_context(), f"#tile.schedule<{text}>").parse_attribute()
     assert isinstance(attribute, ScheduleAttr)
     return attribute
 
@@ -336,7 +337,7 @@ def test_a_triangular_product_is_half_the_work() -> None:
     for is_limited in (False, True):
         module = parse(TRIANGULAR)
         if is_limited:
-            UOpLimitRangesPass(finite=True).apply(context(), module)
+            UOpLimitRangesPass(finite=True).apply(make_context(), module)
             module.verify()
         run_pass(module, "convert-uop-to-loop")
         (kernel,) = module.ops

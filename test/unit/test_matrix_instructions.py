@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 import torch
 from memory_checks import check_memory
-from test_tile_to_gpu_kernel import Array, kernel_of, needs_nvrtc, parse, run_pass
+from module_text import parse
+from test_tile_to_gpu_kernel import Array, kernel_of, needs_nvrtc, run_pass
 
 from uop.dialects import gpu_kernel
 from uop.dialects.uop import KernelOp

@@ -4,7 +4,8 @@ import random
 
 import numpy as np
 import pytest
-from test_program import DOUBLE, parse, x
+from module_text import parse
+from test_program import DOUBLE, x
 from xdsl.dialects.builtin import FunctionType, TensorType, f32
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region, SSAValue

@@ -2,12 +2,10 @@
 
 import numpy as np
 import pytest
-from xdsl.context import Context
-from xdsl.dialects.builtin import Builtin, FileLineColLoc, IntAttr, ModuleOp, StringAttr, TensorType, bf16, f32, i32
-from xdsl.dialects.func import Func
-from xdsl.parser import Parser
+from module_text import parse
+from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr, TensorType, bf16, f32, i32
 
-from uop.dialects import get_all_dialects, gpu_kernel
+from uop.dialects import gpu_kernel
 from uop.rewriting.diagnostics import PassError
 from uop.runtime.program import Program
 from uop.runtime.simulator import SimulationError
@@ -31,15 +29,6 @@ func.func @forward(%x: tensor<2x3xf32>) -> (tensor<6xf32>, tensor<3x2xf32>) {
   func.return %1, %3 : tensor<6xf32>, tensor<3x2xf32>
 }
 """
-
-
-def parse(text: str) -> ModuleOp:
-    context = Context()
-    context.load_dialect(Builtin)
-    context.load_dialect(Func)
-    for factory in get_all_dialects().values():
-        context.load_dialect(factory())
-    return Parser(context, text).parse_module()
 
 
 def x() -> np.ndarray:

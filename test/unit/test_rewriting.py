@@ -6,13 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from xdsl.context import Context
-from xdsl.dialects.builtin import Builtin, FileLineColLoc, IntAttr, ModuleOp, StringAttr, TensorType, i32
-from xdsl.dialects.func import Func, FuncOp, ReturnOp
+from module_text import parse
+from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, TensorType, i32
+from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.parser import Parser
 
-from uop.dialects import get_all_dialects
 from uop.dialects.axes import AxisKind
 from uop.dialects.loop import ReduceOp
 from uop.dialects.semantics import ALU, evaluate, numpy_dtype
@@ -37,17 +35,6 @@ from uop.rewriting.vocabulary import add, cast, mul, neg, sub, where
 x, y, z = variables("x y z")
 n, m = variables("n m", INTEGER)
 a, b = constants("a b")
-
-
-def parse(text: str) -> ModuleOp:
-    ctx = Context()
-    ctx.load_dialect(Builtin)
-    ctx.load_dialect(Func)
-    for name, factory in get_all_dialects().items():
-        ctx.register_dialect(name, factory)
-    module = Parser(ctx, text).parse_module()
-    module.verify()
-    return module
 
 
 def ops(module: Operation, kind: type[Operation]) -> list[Any]:

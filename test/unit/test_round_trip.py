@@ -9,11 +9,9 @@ import pytest
 from generators.modules import FORMS, Sample, modules
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from xdsl.context import Context
-from xdsl.dialects.builtin import Builtin, LocationAttr, ModuleOp
-from xdsl.dialects.func import Func
+from module_text import parse
+from xdsl.dialects.builtin import LocationAttr, ModuleOp
 from xdsl.ir import Attribute, Operation
-from xdsl.parser import Parser
 from xdsl.utils.exceptions import VerifyException
 
 from uop.dialects import get_all_dialects
@@ -47,15 +45,6 @@ def text_of(module: ModuleOp, style: str) -> str:
     stream = StringIO()
     TextPrinter(stream, **STYLES[style]).print_op(module)
     return stream.getvalue()
-
-
-def parse(text: str) -> ModuleOp:
-    context = Context()
-    for dialect in (Builtin, Func):
-        context.load_dialect(dialect)
-    for name, factory in get_all_dialects().items():
-        context.register_dialect(name, factory)
-    return Parser(context, text).parse_module()
 
 
 def all_locations(module: ModuleOp) -> Iterator[LocationAttr]:

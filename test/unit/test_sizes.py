@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from module_text import parse
 from stand_in_gpu import StandIn
-from test_program import parse
 
 from uop.frontends.imported import ImportedFunction
 from uop.runtime.artifact.artifact import Artifact

@@ -10,16 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 from memory_checks import check_memory
-from xdsl.context import Context
-from xdsl.dialects.builtin import Builtin, FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc
-from xdsl.parser import Parser
+from module_text import make_context, parse
+from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc
 
 from uop.dialects import gpu_kernel
 from uop.passes import get_all_passes
 from uop.runtime import nvrtc
 from uop.runtime.simulator import Counters, UnsupportedPtxError, simulate
 from uop.targets.cuda import kernel_text
-from uop.tools.universe import UOP_UNIVERSE
 
 Array = np.ndarray[Any, Any]
 
@@ -28,23 +26,8 @@ TILE_PASSES = ("convert-loop-to-tile", "tile-drop-masks", "tile-stage", "tile-ve
 needs_nvrtc = pytest.mark.skipif(not nvrtc.is_available(), reason="NVRTC is not installed")
 
 
-def context() -> Context:
-    ctx = Context()
-    ctx.load_dialect(Builtin)
-    for name, dialect in UOP_UNIVERSE.all_dialects.items():
-        if name != "builtin":
-            ctx.register_dialect(name, dialect)
-    return ctx
-
-
-def parse(text: str) -> ModuleOp:
-    module = Parser(context(), text).parse_module()
-    module.verify()
-    return module
-
-
 def run_pass(module: ModuleOp, name: str) -> None:
-    get_all_passes()[name]()().apply(context(), module)
+    get_all_passes()[name]()().apply(make_context(), module)
     module.verify()
 
 
@@ -457,8 +440,9 @@ def test_argmax_finds_the_first_of_ties(schedule: str) -> None:
 def test_welford(schedule: str) -> None:
     x = normal(6, 100) + 100
     zeros, ones = np.zeros_like(x), np.ones_like(x)
-    count, mean, m2 = (np.zeros(6, np.float32) for _ in range(3))
-    run(lowered(reduction("welford", ["f32"] * 3, 6, 100), schedule), [count, mean, m2], [ones, x, zeros])
+    count, mean, rest, squares = results = [np.zeros(6, np.float32) for _ in range(4)]
+    run(lowered(reduction("welford", ["f32"] * 4, 6, 100), schedule), results, [ones, x, zeros, zeros])
+    m2 = squares - rest * rest / 100
     assert_close(mean, x.mean(1))
     assert_close(m2, x.astype(np.float64).var(1) * 100, 1e-5)
     np.testing.assert_array_equal(count, 100)

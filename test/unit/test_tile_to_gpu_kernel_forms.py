@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 from memory_checks import check_memory
+from module_text import parse
 from xdsl.context import Context
-from xdsl.dialects.builtin import Builtin, ModuleOp
 from xdsl.ir import Attribute, Operation
-from xdsl.parser import Parser
 
 from uop.dialects import gpu_kernel
 from uop.dialects.semantics import numpy_dtype
@@ -22,22 +21,10 @@ from uop.runtime import nvrtc
 from uop.runtime.interpret.tiles import interpret_tile_kernel
 from uop.runtime.simulator import SimulationError, simulate
 from uop.targets.cuda import kernel_text
-from uop.tools.universe import UOP_UNIVERSE
 
 Array = np.ndarray[Any, Any]
 
 needs_nvrtc = pytest.mark.skipif(not nvrtc.is_available(), reason="NVRTC is not installed")
-
-
-def parse(text: str) -> ModuleOp:
-    ctx = Context()
-    ctx.load_dialect(Builtin)
-    for name, dialect in UOP_UNIVERSE.all_dialects.items():
-        if name != "builtin":
-            ctx.register_dialect(name, dialect)
-    module = Parser(ctx, text).parse_module()
-    module.verify()
-    return module
 
 
 def lower(text: str) -> tuple[gpu_kernel.KernelOp, list[Remark]]:

@@ -8,14 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from xdsl.context import Context
-from xdsl.dialects.builtin import Builtin, FileLineColLoc, IntAttr, ModuleOp, StringAttr, TensorType, UnknownLoc, f32
-from xdsl.dialects.func import Func, FuncOp, ReturnOp
+from module_text import make_context, parse
+from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, TensorType, UnknownLoc, f32
+from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
-from xdsl.parser import Parser
 from xdsl.passes import ModulePass
 
-from uop.dialects import get_all_dialects
 from uop.dialects.semantics import numpy_dtype, round_to_element
 from uop.dialects.types import element_of, shape_of
 from uop.dialects.uop import ExpandOp, FlipOp, KernelOp, LaunchOp, PadOp, ReshapeOp, ShrinkOp, YieldOp
@@ -29,19 +27,6 @@ from uop.runtime.interpret.program import interpret_program
 Array = np.ndarray[Any, Any]
 
 PROGRAMS = (Path(__file__).parent / "inputs" / "tensor_programs.mlir").read_text()
-
-
-def context() -> Context:
-    ctx = Context()
-    ctx.load_dialect(Builtin)
-    ctx.load_dialect(Func)
-    for name, factory in get_all_dialects().items():
-        ctx.register_dialect(name, factory)
-    return ctx
-
-
-def parse(text: str) -> ModuleOp:
-    return Parser(context(), text).parse_module()
 
 
 NAMES = [op.sym_name.data for op in parse(PROGRAMS).ops if isinstance(op, FuncOp)]
@@ -105,7 +90,7 @@ def check_levels(module: ModuleOp, exact: bool, passes: Sequence[ModulePass] = P
     arguments = arguments_of(module)
     expected = interpret_program(module, name, arguments)
     for step in passes:
-        step.apply(context(), module)
+        step.apply(make_context(), module)
         module.verify()
         module = reparsed(module)
         for found, wanted in zip(interpret_program(module, name, arguments), expected, strict=True):
@@ -141,7 +126,7 @@ def test_locations_and_names_survive(name: str) -> None:
     for line, op in enumerate(module.walk()):
         op.location = FileLineColLoc(StringAttr("model.py"), IntAttr(line), IntAttr(0))
     for step in PIPELINE:
-        step.apply(context(), module)
+        step.apply(make_context(), module)
         for kernel in (op for op in module.ops if isinstance(op, KernelOp)):
             assert not isinstance(kernel.location, UnknownLoc)
             hints = [argument.name_hint for argument in kernel.body.block.args]
@@ -157,7 +142,7 @@ def test_the_same_program_gives_the_same_text(name: str) -> None:
     for _ in range(2):
         module = program(name)
         for step in PIPELINE:
-            step.apply(context(), module)
+            step.apply(make_context(), module)
         texts.add(str(module))
     assert len(texts) == 1
 
@@ -267,7 +252,7 @@ def test_random_movement_at_length(module: ModuleOp) -> None:
 
 def test_programs_hold_launches_and_views_only() -> None:
     module = parse(PROGRAMS)
-    UOpPartitionPass().apply(context(), module)
+    UOpPartitionPass().apply(make_context(), module)
     for function in module.ops:
         if isinstance(function, FuncOp):
             assert all(isinstance(op, LaunchOp | ReshapeOp | ReturnOp) for op in function.body.block.ops)
