@@ -32,6 +32,7 @@ PASSES: dict[str, tuple[str, str]] = {
     "uop-separate-statistics": ("uop", "UOpSeparateStatisticsPass"),
     "uop-simplify": ("uop", "UOpSimplifyPass"),
     "uop-split-attention": ("uop", "UOpSplitAttentionPass"),
+    "uop-split-groups": ("uop", "UOpSplitGroupsPass"),
     "uop-factor-rows": ("uop", "UOpFactorRowsPass"),
     "uop-split-reduce": ("uop", "UOpSplitReducePass"),
     "uop-split-scan": ("uop", "UOpSplitScanPass"),

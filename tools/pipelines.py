@@ -137,6 +137,7 @@ C_STAGES: tuple[Stage, ...] = (
             Step("uop-store-in-place"),
             Step("uop-plan-buffers"),
             Step("uop-fuse-reductions", fixed=_ATTENTION),
+            Step("uop-split-groups"),
             Step("uop-limit-ranges"),
         ),
     ),

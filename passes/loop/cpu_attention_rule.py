@@ -37,14 +37,14 @@ def cpu_attention_schedule(shape: KernelShape, attention: AttentionShape, lanes:
     lanes = min(lanes, power_of_two_above(channels))
     parts = ceil_div(ceil_div(channels, lanes), SUMS)
     vectors = ceil_div(channels, lanes * parts)
-    row = next((axis for axis in reversed(attention.rows) if extents[axis] >= ROWS), None)
-    row = row or max(reversed(attention.rows), key=lambda axis: extents[axis], default=None)
+    row = max(reversed(attention.rows), key=lambda axis: extents[axis], default=None)
     rows = 1 if row is None else min(ROWS, extents[row], scores // 2, max(1, SUMS // vectors))
     together = min(MOST_VECTORS, scores // rows, ceil_div(keys, lanes))
 
     tasks = parts * prod(extents[axis] for axis in attention.batch)
     axes: Axes = {}
-    for axis in attention.rows:
+    # Runs of queries last: a causal mask leaves more to do for the later ones.
+    for axis in sorted(attention.rows, key=lambda axis: axis == row):
         count = rows if axis == row else 1
         steps = ceil_div(extents[axis], count)
         blocks = min(steps, ceil_div(TASKS, tasks))
