@@ -8,7 +8,7 @@ from math import lcm
 
 from ....dialects.gpu_kernel import AsyncCommitOp, AsyncWaitOp
 from ....dialects.loop import ForOp
-from ....dialects.tile import MmaOp, StageOp
+from ....dialects.tile import LeaveUnlessOp, MmaOp, StageOp
 from ....rewriting.linear import LinearForm
 from .copies import SlabCopy
 from .lowering import Lowering
@@ -25,9 +25,10 @@ def pipelined_stages(op: ForOp) -> list[StageOp]:
 MOST_STEPS = 8
 """Steps with different slots that are written out; of more, each computes where its slots are."""
 
-MOST_INSTRUCTIONS = 32
+MOST_INSTRUCTIONS, MOST_IN_BRANCH = 32, 128
 """Matrix instructions of a step that is written out several times: what the compiler moves from one step to another
-takes registers, and of many instructions the few that find a slot are a small part."""
+takes registers, and of many instructions the few that find a slot are a small part. From one branch to another it moves
+nothing."""
 
 
 @dataclass(frozen=True)
@@ -74,8 +75,10 @@ class Pipeline:
         """Steps that are written out, each with its own slots: around matrix instructions, but not around many."""
         if not self.lowering.values.flat or self.period > MOST_STEPS:
             return 1
-        instructions = sum(op.instructions for op in self.op.body.block.ops if isinstance(op, MmaOp))
-        return 1 if instructions > MOST_INSTRUCTIONS else self.period
+        body = self.op.body.block.ops
+        instructions = sum(op.instructions for op in body if isinstance(op, MmaOp))
+        in_branch = any(isinstance(op, LeaveUnlessOp) for op in body)
+        return 1 if instructions > (MOST_IN_BRANCH if in_branch else MOST_INSTRUCTIONS) else self.period
 
     @property
     def groups(self) -> int:
