@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from small_models import SMALL_MODEL
 
 from uop.frontends.errors import CaptureError
 from uop.frontends.language_models.language_model import LanguageModel, load_language_model
@@ -174,16 +175,7 @@ def test_long_lists_are_cut() -> None:
 
 # -- models ----------------------------------------------------------------------------------------------------------
 
-CONFIGURATION = {
-    "model_type": "llama",
-    "vocab_size": 99,
-    "hidden_size": 32,
-    "intermediate_size": 48,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 2,
-    "dtype": "float32",
-}
+CONFIGURATION = {**SMALL_MODEL, "model_type": "llama"}
 
 
 def save_model(folder: Path, tied: bool = False, **saving: Any) -> torch.nn.Module:

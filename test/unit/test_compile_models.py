@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from small_models import SMALL_MODEL
 
 from uop.frontends.language_models.language_model import PREFIX, load_language_model
 from uop.runtime.artifact.folder import read_folder
@@ -19,17 +20,7 @@ from uop.tools.uop import main
 
 pytest.importorskip("transformers")
 
-CONFIGURATION: dict[str, Any] = {
-    "model_type": "qwen2",
-    "vocab_size": 99,
-    "hidden_size": 32,
-    "intermediate_size": 48,
-    "num_hidden_layers": 4,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 2,
-    "tie_word_embeddings": True,
-    "dtype": "float32",
-}
+CONFIGURATION = {**SMALL_MODEL, "model_type": "qwen2", "num_hidden_layers": 4, "tie_word_embeddings": True}
 
 
 @pytest.fixture(scope="module")

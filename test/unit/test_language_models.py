@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import torch
+from small_models import SMALL_MODEL
 
 from uop.frontends.errors import CaptureError
 from uop.frontends.language_models.configuration import make_configuration
@@ -15,17 +16,7 @@ from uop.frontends.torch_internals import random_state
 
 transformers = pytest.importorskip("transformers")
 
-_SMALL = {
-    "vocab_size": 99,
-    "hidden_size": 32,
-    "intermediate_size": 48,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 2,
-    "max_position_embeddings": 64,
-    "dtype": "float32",
-}
-_HEADS = {**_SMALL, "head_dim": 8}
+_HEADS = {**SMALL_MODEL, "head_dim": 8}
 _SCALING = {
     "rope_type": "llama3",
     "factor": 8.0,
@@ -34,15 +25,15 @@ _SCALING = {
     "original_max_position_embeddings": 16,
 }
 SMALL = {
-    "llama": {**_SMALL, "model_type": "llama"},
-    "llama3": {**_SMALL, "model_type": "llama", "rope_scaling": _SCALING, "tie_word_embeddings": True},
-    "qwen2": {**_SMALL, "model_type": "qwen2"},
+    "llama": {**SMALL_MODEL, "model_type": "llama"},
+    "llama3": {**SMALL_MODEL, "model_type": "llama", "rope_scaling": _SCALING, "tie_word_embeddings": True},
+    "qwen2": {**SMALL_MODEL, "model_type": "qwen2"},
     "qwen3": {**_HEADS, "model_type": "qwen3"},
     "mistral": {**_HEADS, "model_type": "mistral", "sliding_window": 4},
     "gemma": {**_HEADS, "model_type": "gemma"},
     "gemma2": {**_HEADS, "model_type": "gemma2", "query_pre_attn_scalar": 8, "sliding_window": 4},
-    "phi3": {**_SMALL, "model_type": "phi3", "pad_token_id": 0},
-    "gpt_neox": {**{k: v for k, v in _SMALL.items() if k != "num_key_value_heads"}, "model_type": "gpt_neox"},
+    "phi3": {**SMALL_MODEL, "model_type": "phi3", "pad_token_id": 0},
+    "gpt_neox": {**{k: v for k, v in SMALL_MODEL.items() if k != "num_key_value_heads"}, "model_type": "gpt_neox"},
     "gpt2": {"model_type": "gpt2", "n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 64, "vocab_size": 99},
 }
 PROMPT, DECODED, MAX_LENGTH = 9, 5, 32
