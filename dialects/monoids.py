@@ -92,7 +92,6 @@ class Monoid:
     combine: builds the combination of two elements in uop ops.
     accepts: whether the element types are in its domain.
     stages: how many elements are combined, where that is not one after the other.
-    idempotent: whether an element combined with itself is itself.
     """
 
     name: str
@@ -102,23 +101,17 @@ class Monoid:
     identity: Callable[[Sequence[Attribute]], tuple[Number, ...]]
     combine: Combine
     stages: Stages | None = None
-    idempotent: bool = False
+
+    def firsts(self, place: int) -> int:
+        """How many first values take part in combining the value at a place: it has no fewer elements than they."""
+        if self.stages is None:
+            return self.width
+        first = MONOIDS[self.stages.first]
+        return first.firsts(place) if place < first.width else first.width
 
     def reduce(self, b: ALUBuilder, elements: Sequence[SSAValue], reduce: Reduce) -> list[SSAValue]:
         """Many elements combined, given how it is done for monoids without stages."""
         return reduce(self, list(elements)) if self.stages is None else self.stages.fold(b, None, elements, reduce)
-
-    def fold(
-        self, b: ALUBuilder, state: Sequence[SSAValue], elements: Sequence[SSAValue], reduce: Reduce
-    ) -> list[SSAValue]:
-        """`state` combined with many elements.
-
-        Where first values are idempotent, all is adapted once, to the totals of all. Otherwise a state of many elements
-        that is adapted to almost its own totals would lose digits in each step.
-        """
-        if self.stages is not None and MONOIDS[self.stages.first].idempotent:
-            return self.stages.fold(b, state, elements, reduce)
-        return self.combine(b, state, self.reduce(b, elements, reduce))
 
 
 def least(element: Attribute) -> Number:
@@ -134,7 +127,6 @@ def greatest(element: Attribute) -> Number:
 def _simple(
     name: str, op: str, summary: str, accepts: Callable[[Attribute], bool], identity: Callable[[Attribute], Number]
 ) -> Monoid:
-    """Of one value, combined by one op."""
     return Monoid(
         name,
         summary,
@@ -142,7 +134,6 @@ def _simple(
         lambda types: accepts(types[0]),
         lambda types: (identity(types[0]),),
         lambda b, x, y: [b.alu(op, x[0], y[0])],
-        idempotent=op in ("max", "min", "and", "or"),
     )
 
 
@@ -171,6 +162,12 @@ def _combine_arg(no_better: str, sooner: str) -> Combine:
     return combine
 
 
+def _reciprocal(b: ALUBuilder, count: SSAValue) -> SSAValue:
+    """1 ÷ count; 1 for 0, which nothing is divided by."""
+    one = b.constant_like(1.0, count)
+    return b.alu("div", one, b.alu("where", b.alu("eq", count, b.constant_like(0.0, count)), one, count))
+
+
 def _combine_means(b: ALUBuilder, x: Sequence[SSAValue], y: Sequence[SSAValue]) -> list[SSAValue]:
     """(count, mean) of two samples together.
 
@@ -185,12 +182,6 @@ def _combine_means(b: ALUBuilder, x: Sequence[SSAValue], y: Sequence[SSAValue]) 
     return [count, b.alu("where", is_finite, moved, b.alu("add", x_mean, y_mean))]
 
 
-def _reciprocal(b: ALUBuilder, count: SSAValue) -> SSAValue:
-    """1 ÷ count; 1 for 0, which nothing is divided by."""
-    one = b.constant_like(1.0, count)
-    return b.alu("div", one, b.alu("where", b.alu("eq", count, b.constant_like(0.0, count)), one, count))
-
-
 def _weighted(b: ALUBuilder, sample: Sequence[SSAValue], totals: Sequence[SSAValue]) -> list[SSAValue]:
     """What a sample adds to the mean of so many elements."""
     count, mean = sample
@@ -198,32 +189,28 @@ def _weighted(b: ALUBuilder, sample: Sequence[SSAValue], totals: Sequence[SSAVal
     return [b.alu("mul", mean, b.expand_like(share, mean))]
 
 
-def _combine_welford(b: ALUBuilder, x: Sequence[SSAValue], y: Sequence[SSAValue]) -> list[SSAValue]:
-    """(count, mean, sum of squared deviations) of two samples together.
-
-    Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances" (1979).
-    """
-    (x_count, x_mean, x_squares), (y_count, y_mean, y_squares) = x, y
-    count, mean = _combine_means(b, (x_count, x_mean), (y_count, y_mean))
-    delta = b.alu("sub", y_mean, x_mean)
-    weight = b.alu("mul", x_count, b.alu("mul", y_count, _reciprocal(b, count)))
-    spread = b.alu("mul", b.alu("mul", delta, b.expand_like(weight, delta)), delta)
-    # Deviations from an infinite mean are NaN.
-    spread = b.alu("add", spread, b.alu("sub", mean, mean))
-    return [count, mean, b.alu("add", b.alu("add", x_squares, y_squares), spread)]
-
-
-def deviations_from(b: ALUBuilder, sample: Sequence[SSAValue], point: SSAValue) -> SSAValue:
-    """The sum of the squares of what the elements of a sample, (count, mean, sum of squared deviations), deviate from a
-    point: Σ (x − p)² = Σ (x − mean)² + count · (mean − p)²."""
-    count, mean, squares = sample
+def _moved(b: ALUBuilder, sample: Sequence[SSAValue], totals: Sequence[SSAValue]) -> list[SSAValue]:
+    """Sums of deviations from one point, and of their squares, as those from another: from wherever the mean of all was
+    rounded to. The difference of two such points is exact, so that nothing is lost by their rounding."""
+    (count, mean, deviations, squares), (_, point) = sample, totals
     delta = b.alu("sub", mean, b.expand_like(point, mean))
-    return b.alu("add", b.alu("mul", b.alu("mul", delta, b.expand_like(count, delta)), delta), squares)
+    more = b.alu("mul", b.expand_like(count, delta), delta)
+    twice = b.alu("mul", deviations, b.constant_like(2.0, deviations))
+    spread = b.alu("mul", b.alu("add", more, twice), delta)
+    return [b.alu("add", more, deviations), b.alu("add", spread, squares)]
 
 
-def _shifted(b: ALUBuilder, sample: Sequence[SSAValue], totals: Sequence[SSAValue]) -> list[SSAValue]:
-    """Squared deviations from the mean of a sample as those from the mean of all."""
-    return [deviations_from(b, sample, totals[1])]
+def _welford() -> Monoid:
+    """How many elements there are, their mean, rounded, and the sums of what they deviate from that and of the squares.
+
+    Welford, "Note on a method for calculating corrected sums of squares and products" (1962); of two samples, and with
+    the sum of deviations, which corrects what the mean was rounded by, Chan, Golub and LeVeque, "Algorithms for
+    computing the sample variance" (1983).
+    """
+    stages = Stages("mean", "add", _moved)
+    identity = (0.0, 0.0, -0.0, -0.0)
+    summary = "count, mean, sums of deviations from it and of their squares"
+    return Monoid("welford", summary, 4, _all_one_float, lambda _: identity, stages.combine, stages)
 
 
 def _neighbour(b: ALUBuilder, value: SSAValue, up: bool) -> SSAValue:
@@ -356,7 +343,6 @@ def _rows() -> list[Monoid]:
             _arg_stages("max", "le", "min"),
         ),
         Monoid(
-            idempotent=True,
             "argmin",
             "least and its first index; NaN counts as least",
             2,
@@ -366,7 +352,6 @@ def _rows() -> list[Monoid]:
             _arg_stages("min", "ge", "min"),
         ),
         Monoid(
-            idempotent=True,
             "argmax_last",
             "greatest and its last index; NaN counts as greatest",
             2,
@@ -376,7 +361,6 @@ def _rows() -> list[Monoid]:
             _arg_stages("max", "le", "max"),
         ),
         Monoid(
-            idempotent=True,
             "argmin_last",
             "least and its last index; NaN counts as least",
             2,
@@ -386,7 +370,6 @@ def _rows() -> list[Monoid]:
             _arg_stages("min", "ge", "max"),
         ),
         Monoid(
-            idempotent=True,
             "logaddexp",
             "log of the sum of exp",
             1,
@@ -394,8 +377,6 @@ def _rows() -> list[Monoid]:
             lambda t: (float("-inf"),),
             _combine_logaddexp,
         ),
-        Monoid(
-            "welford",
         Monoid(
             "mean",
             "count and mean",
@@ -405,14 +386,8 @@ def _rows() -> list[Monoid]:
             _combine_means,
             Stages("add", "add", _weighted),
         ),
-            "count, mean, sum of squared deviations",
-            3,
-            _all_one_float,
-            lambda t: (0.0, 0.0, 0.0),
-            _combine_welford,
-        ),
+        _welford(),
         _online("online_softmax", "maximum and sum of weights times exp(value − maximum)", 2),
-            Stages("mean", "add", _shifted),
         _online("online_attention", "maximum, and sums of weights and of terms, each times exp(value − maximum)", 3),
     ]
 

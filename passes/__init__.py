@@ -23,6 +23,7 @@ PASSES: dict[str, tuple[str, str]] = {
     "tile-vectorize": ("tile", "TileVectorizePass"),
     "uop-approximate": ("uop", "UOpApproximatePass"),
     "uop-expand-scatter": ("uop", "UOpExpandScatterPass"),
+    "uop-fuse-deviations": ("uop", "UOpFuseDeviationsPass"),
     "uop-fuse-reductions": ("uop", "UOpFuseReductionsPass"),
     "uop-merge-kernels": ("uop", "UOpMergeKernelsPass"),
     "uop-limit-ranges": ("uop", "UOpLimitRangesPass"),

@@ -6,6 +6,7 @@ from ..rewriting.rules import Rules
 from .gpu_kernel.gpu_kernel_strength_reduce import STRENGTH
 from .tile.tile_drop_masks import DROPPED
 from .uop.rules import FAMILIES
+from .uop.rules.deviations import DEVIATIONS
 from .uop.rules.fast_math import FAST_MATH
 from .uop.uop_approximate import APPROXIMATE
 from .uop.uop_fuse_reductions import FUSED_REDUCTIONS
@@ -13,6 +14,7 @@ from .uop.uop_fuse_reductions import FUSED_REDUCTIONS
 RULE_FAMILIES: dict[str, Rules] = {
     **FAMILIES,
     "fast math": FAST_MATH,
+    "uop-fuse-deviations": DEVIATIONS,
     "uop-fuse-reductions": FUSED_REDUCTIONS,
     "uop-approximate": APPROXIMATE,
     "tile-drop-masks": DROPPED,

@@ -67,6 +67,7 @@ STAGES: tuple[Stage, ...] = (
             Step("uop-expand-scatter"),
             Step("uop-split-scan"),
             Step("uop-factor-rows"),
+            Step("uop-fuse-deviations"),
             Step("uop-split-reduce"),
             Step("uop-partition", ("cut", "join")),
             Step("uop-merge-kernels"),

@@ -585,19 +585,20 @@ class _Conversion:
         ]
         carried = [loop.carry(types) for loop in loops][-1]
         if monoid.stages is not None:
-            return monoid.fold(builder, carried, elements, reduce)
+            return monoid.stages.fold(builder, carried, elements, reduce)
         return monoid.combine(builder, carried, elements)
 
     def elements(self, builder: TileBuilder, op: ReduceOp, axes: Sequence[str]) -> list[SSAValue]:
         """What a thread combines in one step, as wide as the axes' registers; identities at positions outside.
 
-        The first value of a monoid with two stages is no wider than it needs to be, whatever the others vary with.
+        The values of a monoid with two stages are no wider than they need to be, whatever the others vary with.
         """
         yielded = [self.values[value] for value in op.yielded]
         inside = builder.conjunction(self.valid[axis] for axis in axes if axis in self.valid)
         common = [self.register_shape(self.register_dimensions(axes)), () if inside is None else shape_of(inside.type)]
-        common += [shape_of(value.type) for value in (yielded if op.monoid.monoid.stages is None else yielded[:1])]
-        shapes = [broadcast_shape([*common, shape_of(value.type)]) for value in yielded]
+        own = [shape_of(value.type) for value in yielded]
+        firsts = [op.monoid.monoid.firsts(place) for place in range(len(own))]
+        shapes = [broadcast_shape([*common, *own[:first], shape]) for first, shape in zip(firsts, own, strict=True)]
         values = [builder.fit(value, shape) for value, shape in zip(yielded, shapes, strict=True) if shape is not None]
         assert len(values) == len(yielded), "vectors of one kernel have one rank"
         if inside is None:

@@ -12,7 +12,7 @@ from math import prod
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....dialects import loop
-from ....dialects.monoids import MONOIDS, Number
+from ....dialects.monoids import Number
 from ....dialects.syntax import segment_sizes
 from ....dialects.types import element_of, is_float, is_integer, shape_of, type_name, with_shape
 from ....dialects.uop import AddOp, ExpandOp, MulOp, NegOp, RangeOp, ReduceAxisOp, ReduceOp, SubOp, WhereOp
@@ -25,6 +25,9 @@ from .casts import SIGNIFICANDS
 reduce = OpPattern("reduce", ReduceOp)
 reduce_axis = OpPattern("reduce_axis", ReduceAxisOp)
 loop_reduce = OpPattern("loop.reduce", loop.ReduceOp)
+
+IDEMPOTENT = ("max", "min", "and", "or", "argmax", "argmin", "argmax_last", "argmin_last")
+"""Monoids in which an element combined with itself is itself."""
 
 Reduction = ReduceOp | ReduceAxisOp | loop.ReduceOp
 
@@ -48,7 +51,7 @@ def dependents(values: Iterable[SSAValue], ranges: Collection[SSAValue]) -> set[
 
 def can_repeat(monoid: str, element: Attribute, count: int) -> bool:
     """Whether `repeated` gives `count` times the same element to the last bit."""
-    if MONOIDS[monoid].idempotent:
+    if monoid in IDEMPOTENT:
         return count > 0
     if monoid == "add" and is_float(element):
         significand = SIGNIFICANDS[type_name(element)]
@@ -58,7 +61,7 @@ def can_repeat(monoid: str, element: Attribute, count: int) -> bool:
 
 def repeated(builder: RewriteBuilder, monoid: str, values: Sequence[SSAValue], count: int) -> Sequence[SSAValue]:
     """`count` times the same element combined."""
-    if MONOIDS[monoid].idempotent:
+    if monoid in IDEMPOTENT:
         return values
     (value,) = values
     if is_float(element_of(value.type)):

@@ -11,7 +11,7 @@ from ....dialects.uop import ScanAxisOp, ScanOp
 from ....rewriting.driver import RewriteBuilder
 from ....rewriting.patterns import OpPattern
 from ....rewriting.rules import Rules
-from .reductions import dependents, extents_of
+from .reductions import IDEMPOTENT, dependents, extents_of
 
 scan_axis = OpPattern("scan_axis", ScanAxisOp)
 scan = OpPattern("scan", ScanOp)
@@ -40,7 +40,7 @@ def of_invariants(builder: RewriteBuilder, op: ScanOp) -> Sequence[SSAValue] | N
     (over,) = op.over
     if dependents(op.inputs, (over,)):
         return None
-    if op.monoid.monoid.idempotent:
+    if op.monoid.data in IDEMPOTENT:
         return op.inputs
     (value, *_) = op.inputs
     if op.monoid.data != "add" or not is_integer(value.type):

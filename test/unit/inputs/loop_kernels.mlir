@@ -135,9 +135,9 @@ uop.kernel @variance(%out: memref<4xf32>, %x: memref<4x37xf32>) {
   %zero = uop.const 0.0 : f32
   %one = uop.const 1.0 : f32
   loop.for %i (i = 4 parallel) {
-    %count, %mean, %squares = loop.reduce %k (k = 37) welford : f32, f32, f32 {
+    %count, %mean, %rest, %squares = loop.reduce %k (k = 37) welford : f32, f32, f32, f32 {
       %0 = uop.load %x[%i, %k] : memref<4x37xf32>
-      loop.yield %one, %0, %zero : f32, f32, f32
+      loop.yield %one, %0, %zero, %zero : f32, f32, f32, f32
     }
     %variance = uop.div %squares, %count : f32
     uop.store %variance, %out[%i] : memref<4xf32>

@@ -1,0 +1,66 @@
+"""uop-fuse-deviations: a mean and the squared deviations from it, in one walk over long rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.passes import ModulePass
+
+from ...dialects.types import element_count, shape_of
+from ...dialects.uop import ReduceAxisOp
+from ...rewriting.cse import eliminate_common_subexpressions
+from ...rewriting.diagnostics import emit_remark
+from ...rewriting.driver import rewrite
+from ...rewriting.patterns import Assumption
+from .rules.deviations import deviating, deviations
+from .uop_fuse_reductions import LONG_ROW
+
+LONG_COLUMN = 64
+"""Elements of a column that the threads of a block hold in registers."""
+
+
+@dataclass(frozen=True)
+class UOpFuseDeviationsPass(ModulePass):
+    """Apply the rules of passes/uop/rules/deviations.py to reductions in tensor form, where what is reduced does not
+    fit in registers: a variance, and a mean, are then reduced together, and memory is read once for both.
+
+    The mean of all is put together of those of parts, and moves by what they deviate from it, as the sum of squared
+    deviations does (Chan, Golub and LeVeque 1979). NaN and infinities are as before, but for sums that are above all
+    finite numbers: their mean is finite. Leaves alone: short rows, which are read once and held; deviations from
+    anything else, and those of 16-bit floats.
+
+    row: the most elements of a row that a block holds in registers. column: of a column, whose neighbours lie side by
+    side in memory.
+    """
+
+    name = "uop-fuse-deviations"
+
+    rounding: ClassVar[str] = "means and squared deviations are those of parts, put together"
+
+    row: int = LONG_ROW
+    column: int = LONG_COLUMN
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for function in op.body.block.ops:
+            if not isinstance(function, FuncOp):
+                continue
+            found = [each for block in function.body.blocks for each in block.ops if self._pays(each)]
+            if not found:
+                continue
+            for each in found:
+                emit_remark(each, "squared deviations are reduced in one walk with the mean")
+            rules = deviations(self._pays)
+            while rewrite(function, rules, assuming=(Assumption.ROUNDING,)).fired:
+                eliminate_common_subexpressions(function)
+
+    def _pays(self, op: object) -> bool:
+        """Whether it is a sum of squared deviations of more elements than registers hold."""
+        if not isinstance(op, ReduceAxisOp) or deviating(op) is None:
+            return False
+        shape, axes = shape_of(op.operands[0].type), op.axis_list()
+        innermost = max((axis for axis, extent in enumerate(shape) if extent > 1), default=0)
+        return element_count([shape[axis] for axis in axes]) > (self.row if innermost in axes else self.column)
