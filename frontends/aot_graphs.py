@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, cast
 
 import torch
@@ -49,6 +50,13 @@ class _Size:
 
 
 @dataclass(frozen=True)
+class _Given:
+    """An output that is an input. place: which"""
+
+    place: int
+
+
+@dataclass(frozen=True)
 class _Viewed:
     """An output that shares memory with an input. index: its place among what `ImportedGraph.views` gives"""
 
@@ -63,11 +71,13 @@ class _Computed:
     """
 
     index: int
-    size: Sequence[int | Extent]
-    stride: Sequence[int | Extent]
+    size: tuple[int | Extent, ...]
+    stride: tuple[int | Extent, ...]
 
     def lay_out(self, tensor: torch.Tensor, sizes: Mapping[str, int]) -> torch.Tensor:
         """The tensor, which is dense and row-major, in the memory format that PyTorch expects, given the symbols."""
+        if tensor.stride() == self.stride:
+            return tensor
         size, strides = (
             tuple([n if isinstance(n, int) else n.evaluate(sizes) for n in each]) for each in (self.size, self.stride)
         )
@@ -106,16 +116,20 @@ class ImportedGraph(ImportedFunction):
     inputs: Sequence[int]
     constants: Tensors
     views: Callable[..., Sequence[torch.Tensor]]
-    outputs: Sequence[_Constant | _Size | _Viewed | _Computed]
+    outputs: Sequence[_Constant | _Size | _Given | _Viewed | _Computed]
 
-    @property
+    @cached_property
     def computes(self) -> bool:
         """Whether anything is left for the function to do."""
         return bool(self.result_types)
 
+    @cached_property
+    def _has_views(self) -> bool:
+        return any(isinstance(output, _Viewed) for output in self.outputs)
+
     def call(self, execute: Callable[[Tensors], Tensors], inputs: Sequence[Any]) -> list[object]:
         """The outputs of the graph. execute: carries out the function."""
-        viewed = self.views(*inputs)
+        viewed = self.views(*inputs) if self._has_views else ()
         sizes = {name: origin.value(inputs) for name, origin in self.symbols.items()}
         numbers = [torch.tensor(size) for size in sizes.values()]
         given = [*numbers, *(inputs[place] for place in self.inputs), *self.constants]
@@ -127,6 +141,8 @@ class ImportedGraph(ImportedFunction):
                     results.append(output.value)
                 case _Size():
                     results.append(output.extent.evaluate(sizes))
+                case _Given():
+                    results.append(inputs[output.place])
                 case _Viewed():
                     results.append(viewed[output.index])
                 case _Computed():
@@ -224,13 +240,16 @@ class _Importer(GraphImporter):
         (end,) = self.graph.find_nodes(op="output")
         shared = _views(self.graph)
         viewed: list[fx.Node] = []
-        outputs: list[_Constant | _Size | _Viewed | _Computed] = []
+        outputs: list[_Constant | _Size | _Given | _Viewed | _Computed] = []
+        places = {node: place for place, node in enumerate(self.placeholders)}
         computed: dict[fx.Node, int] = {}
         for output in cast("Sequence[object]", end.args[0]):
             if not isinstance(output, fx.Node):
                 outputs.append(_Constant(output))
             elif isinstance(size := output.meta.get("val"), torch.SymInt):
                 outputs.append(_Size(self.symbols.extent(size)))
+            elif output in places:
+                outputs.append(_Given(places[output]))
             elif output in shared:
                 outputs.append(_Viewed(len(viewed)))
                 viewed.append(output)
@@ -242,9 +261,9 @@ class _Importer(GraphImporter):
         views = _extracted(self.owner, self.placeholders, viewed)
         return ImportedGraph(module, self._origins(), self.inputs, self.constants, views, outputs)
 
-    def _extents(self, sizes: Sequence[Any]) -> Sequence[int | Extent]:
+    def _extents(self, sizes: Sequence[Any]) -> tuple[int | Extent, ...]:
         extents = [size if isinstance(size, int) else self.symbols.extent(size) for size in sizes]
-        return [each if isinstance(each, int) or each.constant is None else each.constant for each in extents]
+        return tuple(each if isinstance(each, int) or each.constant is None else each.constant for each in extents)
 
     def _origins(self) -> dict[str, _Origin]:
         """Where the values of the symbols are found. Raises `UnsupportedProgramError` for one that no input has."""

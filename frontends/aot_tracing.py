@@ -53,6 +53,8 @@ def _boxed(compile: Compile) -> Callable[[fx.GraphModule, Sequence[Any]], Callab
         def call(arguments: list[Any]) -> Sequence[Any]:
             given = list(arguments)
             arguments.clear()
+            if not torch.is_grad_enabled():
+                return run(given)
             with torch.no_grad():
                 return run(given)
 
