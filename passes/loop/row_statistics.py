@@ -4,17 +4,21 @@ product in one kernel."""
 from __future__ import annotations
 
 from dataclasses import replace
-from math import prod
+from math import gcd, prod
 
 from ...dialects.axes import THREAD_KINDS, AxisKind
 from ...dialects.loop import ForOp, ReduceOp
 from ...dialects.schedule import Factor
 from ...dialects.traversal import ops_inside
 from .kernel_shape import KernelShape
-from .schedule_parts import Choice, ceil_div, factors_of
+from .schedule_parts import Choice, ceil_div
 
 VECTOR_BYTES = 16
 """What a thread reads of a row at once."""
+
+UNROLLED_STEPS = 4
+"""Reads of a row that are on their way at the same time: a tile is one of few that a multiprocessor has, and waits for
+them."""
 
 
 def statistic_axes(shape: KernelShape) -> list[str]:
@@ -63,8 +67,8 @@ def with_statistics(shape: KernelShape, choice: Choice, axes: list[str]) -> Choi
             width //= 2
         # Threads are shared once: other axes are walked by all.
         threads = shared if axis == axes[-1] else []
-        steps = ceil_div(extent, width * prod(factor.extent for factor in threads))
-        bound.append((axis, tuple(_factors(steps, threads, width))))
+        step = width * prod(factor.extent for factor in threads)
+        bound.append((axis, tuple(_factors(extent, step, threads, width))))
     stage = tuple(
         replace(staging, over=product_axis)
         if any(access.buffer == staging.buffer and not access.axes.isdisjoint(axes) for access in shape.loads)
@@ -79,9 +83,13 @@ def with_statistics(shape: KernelShape, choice: Choice, axes: list[str]) -> Choi
     )
 
 
-def _factors(steps: int, threads: list[Factor], width: int) -> list[Factor]:
-    kept = [Factor(steps, AxisKind.LOOP), *threads, Factor(width, AxisKind.REGISTER)]
-    return [factor for factor in kept if factor.extent > 1] or factors_of((1, AxisKind.LOOP))
+def _factors(extent: int, step: int, threads: list[Factor], width: int) -> list[Factor]:
+    steps = ceil_div(extent, step)
+    # Steps behind the end need masks, which are there if the last step is not whole.
+    unrolled = gcd(steps, UNROLLED_STEPS) if extent % step == 0 else min(steps, UNROLLED_STEPS)
+    loops = Factor(ceil_div(steps, unrolled), AxisKind.LOOP), Factor(unrolled, AxisKind.UNROLL)
+    kept = [factor for factor in (*loops, *threads, Factor(width, AxisKind.REGISTER)) if factor.extent > 1]
+    return kept or [Factor(1, AxisKind.LOOP)]
 
 
 def _loops_around(op: ReduceOp) -> int:

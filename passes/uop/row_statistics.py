@@ -149,7 +149,7 @@ def _with_operand(
     count, columns = size_of(plan, rows), sum(size_of(plan, each.dependent - rows) for each in contractions)
     walked = length * max(count * -(-columns // SMALL_TILE), MULTIPROCESSORS * min(count, SMALL_TILE))
     stored = _stored(place[0])
-    repeated = walked if _is_for_matrices(place[0]) else length * count * -(-columns // THREAD_COLUMNS)
+    repeated = walked if _is_for_matrices(place[0]) else walked * (SMALL_TILE // THREAD_COLUMNS)
     size = count * length * byte_width(element_of(stored.type))
     return RowStatistics(
         beside,
