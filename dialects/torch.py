@@ -1,4 +1,4 @@
-"""torch: the exported PyTorch graph, one to one, after `run_decompositions()`. Nothing is decided here.
+"""torch: the exported PyTorch graph, one to one, without mutation. Nothing is decided here.
 
 Sizes that are known when the program runs stand as `?` in the types, whose encoding says what they are made of:
 `tensor<1x?x64xf32, #uop.extents<1, s0, 64>>`.

@@ -17,6 +17,7 @@ from ..rewriting.locations import source_lines
 from .dynamic_shapes import DynamicShapes, SpecializationWarning, specialized_sizes
 from .element_types import dtype_name
 from .errors import Problem, UnsupportedProgramError
+from .functional_graph import functional_program
 from .source_locations import node_location, whole_stack_traces
 from .torch_internals import run_decompositions
 
@@ -93,13 +94,17 @@ def export_module(
 
 
 def decompose(exported: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
-    """`exported` in core ATen operations and those of `KEPT`, without mutation and views.
+    """`exported` without mutation, in operations that have lowerings, or else in core ATen ones and those of `KEPT`.
 
     Raises `UnsupportedProgramError`.
     """
     _check_outputs(exported)
-    with quiet_export(), _regions_keep_locations(exported.graph_module):
-        return run_decompositions(exported, KEPT)
+    with quiet_export():
+        functional = functional_program(exported)
+        if functional is not None:
+            return functional
+        with _regions_keep_locations(exported.graph_module):
+            return run_decompositions(exported, KEPT)
 
 
 def _check_outputs(exported: torch.export.ExportedProgram) -> None:

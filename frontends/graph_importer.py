@@ -48,7 +48,7 @@ from .torch_internals import (
 )
 from .user_errors import static_shape_advice
 
-_ASSERTIONS = (
+ASSERTIONS = (
     torch.ops.aten._assert_tensor_metadata.default,
     torch.ops.aten._assert_async.default,
     torch.ops.aten._assert_async.msg,
@@ -135,7 +135,7 @@ class GraphImporter:
                 self.problem(node, str(node.target), "control flow that depends on data is not supported")
             elif any(source not in self.values and source not in self.sizes for source in node.all_input_nodes):
                 self.follows(node)
-            elif _is_size(node):
+            elif is_size(node):
                 self.sizes.add(node)
             elif (overload := operator_overload(node.target)) is not None:
                 self._operation(node, overload)
@@ -144,7 +144,7 @@ class GraphImporter:
 
     def ordered(self, node: torch.fx.Node, overload: OpOverload[..., Any]) -> None:
         """A call of `overload` for its effect: checks have none."""
-        if overload not in _ASSERTIONS:
+        if overload not in ASSERTIONS:
             self.problem(node, str(overload), "an operation with an effect other than its results is not supported")
 
     def _get_item(self, node: torch.fx.Node) -> None:
@@ -156,7 +156,7 @@ class GraphImporter:
             self.values[node] = [self.values[source][present.index(index)]]
 
     def _operation(self, node: torch.fx.Node, overload: OpOverload[..., Any]) -> None:
-        if overload in _ASSERTIONS:
+        if overload in ASSERTIONS:
             return
         try:
             types = [tensor_type(output, self.symbols) for output in node_outputs(node) if output is not None]
@@ -254,7 +254,7 @@ def _check_place(node: torch.fx.Node, from_storage: bool) -> None:
         )
 
 
-def _is_size(node: torch.fx.Node) -> bool:
+def is_size(node: torch.fx.Node) -> bool:
     """Whether a call gives a number that is computed from sizes: it stands as such in the calls that take it."""
     numbers = int | float | torch.SymInt | torch.SymFloat | torch.SymBool
     return isinstance(node.meta.get("val"), numbers) and operator_overload(node.target) in (None, *_SIZES)

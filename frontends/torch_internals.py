@@ -15,6 +15,7 @@ import torch.export
 from torch import fx, nn
 from torch._ops import OpOverload
 from torch._subclasses.fake_tensor import FakeTensor, unset_fake_temporarily
+from torch.export.graph_signature import ExportGraphSignature
 from torch.fx.proxy import TracerBase
 from torch.nn.modules.module import register_module_forward_pre_hook
 
@@ -81,6 +82,54 @@ def schema_arguments(overload: OpOverload[..., Any]) -> Iterator[SchemaArgument]
         is_list = isinstance(argument.type, torch.ListType)
         has_absent = is_list and isinstance(argument.type.getElementType(), torch.OptionalType)
         yield SchemaArgument(argument.name, argument.has_default_value(), argument.default_value, has_absent)
+
+
+def call_arguments(node: fx.Node, overload: OpOverload[..., Any]) -> Mapping[str, Any]:
+    """What `node` gives `overload`, by the names of the schema."""
+    given = dict(zip((argument.name for argument in schema_arguments(overload)), node.args, strict=False))
+    defaults = {argument.name: argument.default for argument in schema_arguments(overload) if argument.has_default}
+    return {**defaults, **given, **node.kwargs}
+
+
+def writes_memory(overload: OpOverload[..., Any]) -> bool:
+    """Whether its schema says that it writes to an operand."""
+    return overload._schema.is_mutable
+
+
+def functional_overload(overload: OpOverload[..., Any]) -> OpOverload[..., Any] | None:
+    """For one that writes what it gives to its first operand, the one that only gives it; None for others.
+
+    Not for those that change the shape of their operand.
+    """
+    arguments = overload._schema.arguments
+    written = [
+        argument.name for argument in arguments if argument.alias_info is not None and argument.alias_info.is_write
+    ]
+    namespace, _, name = overload._schema.name.partition("::")
+    if written != [arguments[0].name] or not name.endswith("_") or torch.Tag.inplace_view in overload.tags:
+        return None
+    packet = getattr(getattr(torch.ops, namespace), name[:-1], None)
+    return getattr(packet, overload._overloadname, None)
+
+
+def call_on_fake_tensors(overload: OpOverload[..., Any], node: fx.Node) -> Any:
+    """What `overload` gives for the arguments of `node`, as fake tensors."""
+    args, kwargs = fx.node.map_arg((node.args, dict(node.kwargs)), lambda source: source.meta["val"])
+    (mode, *_) = [value.fake_mode for value in args if isinstance(value, FakeTensor)]
+    with mode:
+        return overload(*args, **kwargs)
+
+
+def memory_of(tensor: torch.Tensor) -> int:
+    """The memory of a tensor, real or fake, as a number that views of it have as well while it is held."""
+    return tensor.untyped_storage()._cdata
+
+
+def with_graph(
+    exported: torch.export.ExportedProgram, graph: fx.Graph, signature: ExportGraphSignature
+) -> torch.export.ExportedProgram:
+    """`exported` with another graph, and what that is called with and gives."""
+    return exported._update(fx.GraphModule(exported.graph_module, graph), signature)
 
 
 def node_outputs(node: fx.Node) -> list[object]:

@@ -87,8 +87,7 @@ def sigmoid(b: Lowering, self: Tensor) -> Tensor:
 
 @lowering("silu")
 def silu(b: Lowering, self: Tensor) -> Tensor:
-    x = self.cast(b.compute)
-    return x / (1.0 + (-x).exp())
+    return self.cast(b.compute) * sigmoid(b, self)
 
 
 @lowering("softplus")

@@ -19,7 +19,7 @@ def add(b: Lowering, self: Operand, other: Operand, *, alpha: Number = 1) -> Ten
     return x | y if is_bool(x.element) else x + y
 
 
-@lowering("sub.Tensor", "sub.Scalar")
+@lowering("sub.Tensor", "sub.Scalar", "subtract.Tensor")
 def sub(b: Lowering, self: Operand, other: Operand, *, alpha: Number = 1) -> Tensor:
     x, y = _scaled(b, self, other, alpha)
     return x - y
@@ -41,13 +41,13 @@ def _scaled(b: Lowering, x: Operand, y: Operand, alpha: Number) -> list[Tensor]:
     return [x, y * alpha]
 
 
-@lowering("mul.Tensor", "mul.Scalar")
+@lowering("mul.Tensor", "mul.Scalar", "multiply.Tensor")
 def mul(b: Lowering, self: Operand, other: Operand) -> Tensor:
     x, y = b.arithmetic([self, other])
     return x & y if is_bool(x.element) else x * y
 
 
-@lowering("div.Tensor", "div.Scalar")
+@lowering("div.Tensor", "div.Scalar", "divide.Tensor", "true_divide.Tensor")
 def div(b: Lowering, self: Operand, other: Operand) -> Tensor:
     x, y = b.arithmetic([self, other])
     return x / y

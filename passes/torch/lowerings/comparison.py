@@ -29,11 +29,21 @@ def logical(b: Lowering, self: Tensor, other: Tensor) -> Tensor:
     return bool_tensor(self).alu(_LOGICAL[b.op.overload.data], bool_tensor(other))
 
 
-_BITWISE = {"bitwise_and": "and", "bitwise_or": "or", "bitwise_xor": "xor"}
+_BITWISE = {
+    "bitwise_and": "and",
+    "bitwise_or": "or",
+    "bitwise_xor": "xor",
+    "__and__": "and",
+    "__or__": "or",
+    "__xor__": "xor",
+}
 _SHIFTS = {"bitwise_left_shift": "shl", "bitwise_right_shift": "shr", "__lshift__": "shl", "__rshift__": "shr"}
 
 
-@lowering(*(f"{name}.{kind}" for name in _BITWISE for kind in ("Tensor", "Scalar", "Scalar_Tensor")))
+@lowering(
+    *(f"{name}.{kind}" for name in _BITWISE for kind in ("Tensor", "Scalar")),
+    *(f"bitwise_{name}.Scalar_Tensor" for name in ("and", "or", "xor")),
+)
 def bitwise(b: Lowering, self: Operand, other: Operand) -> Tensor:
     name, _, _ = b.op.overload.data.partition(".")
     x, y = b.operands([self, other], b.element)
@@ -58,7 +68,7 @@ def shift(b: Lowering, self: Operand, other: Operand) -> Tensor:
     return x.alu(_SHIFTS[name], y)
 
 
-@lowering("maximum", "minimum")
+@lowering("maximum", "minimum", "max.other", "min.other")
 def extremum(b: Lowering, self: Tensor, other: Tensor) -> Tensor:
     x, y = b.operands([self, other], b.element)
     return x.alu(b.op.overload.data[:3], y)
@@ -74,7 +84,7 @@ def extremum_of_numbers(b: Lowering, self: Tensor, other: Tensor) -> Tensor:
     return x.alu("isnan").where(y, y.alu("isnan").where(x, extreme))
 
 
-@lowering("clamp")
+@lowering("clamp", "clip")
 def clamp(b: Lowering, self: Tensor, min: Number | None = None, max: Number | None = None) -> Tensor:
     return _clamped(b, self, min, max)
 

@@ -46,6 +46,11 @@ def zeros_like(b: Lowering, self: Tensor, *, dtype: Attribute | None = None) -> 
     return b.full(self.shape, 0)
 
 
+@lowering("zero")
+def zero(b: Lowering, self: Tensor) -> Tensor:
+    return b.full(self.shape, 0)
+
+
 @lowering("ones_like")
 def ones_like(b: Lowering, self: Tensor, *, dtype: Attribute | None = None) -> Tensor:
     return b.full(self.shape, 1)

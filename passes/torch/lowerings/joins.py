@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import i1, i64
 
+from ....dialects.types import is_bool
 from .errors import Unsupported
 from .lowering import Lowering
 from .registry import lowering
@@ -26,6 +27,26 @@ def cat(b: Lowering, tensors: list[Tensor], dim: int = 0) -> Tensor:
 def stack(b: Lowering, tensors: list[Tensor], dim: int = 0) -> Tensor:
     axis = dim % (tensors[0].rank + 1)
     return _joined(b, [x.cast(b.element).unsqueeze(axis) for x in tensors], axis)
+
+
+@lowering("diff")
+def diff(
+    b: Lowering,
+    self: Tensor,
+    n: int = 1,
+    dim: int = -1,
+    prepend: Tensor | None = None,
+    append: Tensor | None = None,
+) -> Tensor:
+    """Each element less the one before it, `n` times over; of bools, whether they differ."""
+    x = cat(b, [part.cast(b.element) for part in (prepend, self, append) if part is not None], dim)
+    for _ in range(n):
+        count = x.shape[x.axis(dim)] - 1
+        if count < 0:
+            return x
+        later, earlier = x.shrink(dim, 1, count), x.shrink(dim, 0, count)
+        x = later.alu("xor", earlier) if is_bool(b.element) else later - earlier
+    return x
 
 
 def _joined(b: Lowering, parts: Sequence[Tensor], axis: int) -> Tensor:

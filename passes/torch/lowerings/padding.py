@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from xdsl.dialects.builtin import i1, i64
 
 from ....dialects.monoids import Number
+from .errors import Unsupported
 from .lowering import Lowering
 from .registry import lowering
 from .tensor import Tensor
@@ -26,6 +27,15 @@ def constant_pad_nd(b: Lowering, self: Tensor, pad: list[int], value: Number = 0
         return padded
     inside = _padded(b.full(x.shape, True, i1), amounts)
     return inside.where(padded, value)
+
+
+@lowering("pad")
+def pad(b: Lowering, self: Tensor, pad: list[int], mode: str = "constant", value: float | None = None) -> Tensor:
+    if mode != "constant":
+        raise Unsupported(
+            f"mode {mode!r} is not 'constant'", "call the operation for this mode, such as reflection_pad1d"
+        )
+    return constant_pad_nd(b, self, pad, 0 if value is None else value)
 
 
 def _padded(x: Tensor, amounts: dict[int, tuple[int, int]]) -> Tensor:

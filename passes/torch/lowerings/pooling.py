@@ -219,7 +219,10 @@ def max_pool_with_indices_backward(
     return _reduced(here.where(grad, 0), len(windows))
 
 
-@lowering("adaptive_avg_pool1d", "_adaptive_avg_pool2d", "_adaptive_avg_pool3d")
+@lowering(
+    *("adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d"),
+    *("_adaptive_avg_pool2d", "_adaptive_avg_pool3d"),
+)
 def adaptive_avg_pool(b: Lowering, self: Tensor, output_size: list[int]) -> Tensor:
     windows = adaptive_windows(self, output_size)
     x, there = adaptive_windowed(self.cast(b.compute), windows)

@@ -48,7 +48,14 @@ def mm(b: Lowering, self: Tensor, mat2: Tensor) -> Tensor:
 
 @lowering("matmul")
 def matmul(b: Lowering, self: Tensor, other: Tensor) -> Tensor:
-    """Vectors are a row on the left and a column on the right; leading axes broadcast."""
+    """Vectors are a row on the left and a column on the right; leading axes broadcast.
+
+    Where the right operand has none, those of the left are rows of one matrix.
+    """
+    if self.rank > 2 >= other.rank:
+        columns = other.unsqueeze(1) if other.rank == 1 else other
+        rows = self.reshape((element_count(self.shape[:-1]), self.shape[-1]))
+        return _product(b, rows, columns).reshape(b.shape)
     x = self.unsqueeze(0) if self.rank == 1 else self
     y = other.unsqueeze(1) if other.rank == 1 else other
     rank = max(x.rank, y.rank)
@@ -84,8 +91,8 @@ def linear(b: Lowering, input: Tensor, weight: Tensor, bias: Tensor | None = Non
     x = b.factor(input)
     *leading, inner = x.shape
     flat = x.reshape((element_count(leading), inner))
-    result = product_of_rows(flat, b.factor(weight)).reshape(b.shape)
-    return result if bias is None else result + bias.cast(b.compute)
+    result = product_of_rows(flat, b.factor(weight))
+    return (result if bias is None else bias.cast(b.compute) + result).reshape(b.shape)
 
 
 @lowering("addmm")

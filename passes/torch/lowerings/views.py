@@ -44,6 +44,16 @@ def reshape(b: Lowering, self: Tensor, shape: list[int]) -> Tensor:
     return self.reshape(whole_shape(shape, self.count))
 
 
+@lowering("view_as", "reshape_as")
+def view_as(b: Lowering, self: Tensor, other: Tensor) -> Tensor:
+    return self.reshape(other.shape)
+
+
+@lowering("ravel")
+def ravel(b: Lowering, self: Tensor) -> Tensor:
+    return self.reshape((self.count,))
+
+
 @lowering("view.dtype")
 def view_dtype(b: Lowering, self: Tensor, dtype: Attribute | None) -> Tensor:
     """The same bits as another type of the same width."""
@@ -95,7 +105,12 @@ def transpose(b: Lowering, self: Tensor, dim0: int, dim1: int) -> Tensor:
     return self.transpose(dim0, dim1)
 
 
-@lowering("t")
+@lowering("mT")
+def matrix_transpose(b: Lowering, self: Tensor) -> Tensor:
+    return self.transpose(-2, -1)
+
+
+@lowering("t", "numpy_T")
 def t(b: Lowering, self: Tensor) -> Tensor:
     return self.permute(range(self.rank)[::-1])
 
@@ -117,6 +132,11 @@ def expand(b: Lowering, self: Tensor, size: list[int]) -> Tensor:
     """−1 keeps the extent of an axis."""
     added = len(size) - self.rank
     return self.broadcast_to([self.shape[d - added] if n == -1 else n for d, n in enumerate(size)])
+
+
+@lowering("expand_as")
+def expand_as(b: Lowering, self: Tensor, other: Tensor) -> Tensor:
+    return self.broadcast_to(other.shape)
 
 
 @lowering("slice.Tensor")

@@ -79,9 +79,10 @@ func.func @half(%x: tensor<4xf16>) -> (tensor<4xf16>, tensor<4xf16>) {
 // CHECK-NEXT:    %4 = uop.const 1.000000e+00 : f32
 // CHECK-NEXT:    %5 = uop.expand %4 : f32 -> tensor<4xf32>
 // CHECK-NEXT:    %6 = uop.add %3, %5 : tensor<4xf32>
-// CHECK-NEXT:    %7 = uop.div %1, %6 : tensor<4xf32>
-// CHECK-NEXT:    %8 = uop.cast %7 : tensor<4xf32> -> tensor<4xf16>
-// CHECK-NEXT:    func.return %0, %8 : tensor<4xf16>, tensor<4xf16>
+// CHECK-NEXT:    %7 = uop.div %5, %6 : tensor<4xf32>
+// CHECK-NEXT:    %8 = uop.mul %1, %7 : tensor<4xf32>
+// CHECK-NEXT:    %9 = uop.cast %8 : tensor<4xf32> -> tensor<4xf16>
+// CHECK-NEXT:    func.return %0, %9 : tensor<4xf16>, tensor<4xf16>
 
 // -----
 
