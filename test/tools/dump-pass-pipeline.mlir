@@ -10,7 +10,7 @@ func.func @f() { func.return }
 // RUN: uop-opt %s --dump-pass-pipeline --uop-to-cuda='after=torch to=partition' 2>&1 >%t | filecheck %s --check-prefix=NAMED
 // RUN: uop-opt --dump-pass-pipeline -p 'uop-to-cuda{after=torch to=uop},uop-to-cuda{after=uop to=partition}' %s 2>&1 >%t | filecheck %s --check-prefix=NAMED
 // RUN: uop-opt --dump-pass-pipeline --uop-to-cuda=to=torch %s 2>&1 >%t | filecheck %s --check-prefix=NOTHING
-// NAMED: {{^}}builtin.module(convert-torch-to-uop,uop-simplify,uop-expand-scatter,uop-split-scan,uop-factor-rows,uop-split-reduce,uop-partition,uop-merge-kernels){{$}}
+// NAMED: {{^}}builtin.module(convert-torch-to-uop,uop-simplify,uop-expand-scatter,uop-split-scan,uop-factor-rows,uop-fuse-deviations,uop-split-reduce,uop-partition,uop-merge-kernels){{$}}
 // NOTHING: {{^}}builtin.module(){{$}}
 
 // RUN: not uop-opt %s --uop-to-cuda=to=cuda 2>&1 | filecheck %s --check-prefix=STAGE

@@ -219,7 +219,8 @@ def test_named_pipelines_expand_to_their_text() -> None:
     assert [*FLAGS] == [*NAMED_PIPELINES]
     expansion = uop_to_cuda(CompileOptions(arch="sm_80"))
     assert expansion.startswith(
-        "convert-torch-to-uop,uop-simplify,uop-expand-scatter,uop-split-scan,uop-factor-rows,uop-split-reduce,uop-partition,"
+        "convert-torch-to-uop,uop-simplify,uop-expand-scatter,uop-split-scan,uop-factor-rows,uop-fuse-deviations,"
+        "uop-split-reduce,uop-partition,"
     )
     assert "{arch=sm_80}" in expansion
     text, elements = expand_pipeline("builtin.module(uop-to-cuda{arch=sm_80},cse)")
