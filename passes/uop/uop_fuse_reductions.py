@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from ...dialects.uop import KernelOp, RangeOp, ReduceOp, StoreOp
+from ...dialects.uop import KernelOp, ReduceOp, StoreOp
 from ...rewriting.builder import Builder
 from ...rewriting.cse import eliminate_common_subexpressions
 from ...rewriting.dead import erase_unused
@@ -21,8 +21,7 @@ from ...rewriting.driver import rewrite
 from ...rewriting.patterns import Assumption
 from ...rewriting.rules import Rules
 from ...rewriting.uses import replace_uses
-from .free_ranges import Copies, FreeRanges
-from .names import distinct_names
+from .free_ranges import FreeRanges, another_range, over_ranges
 from .rules.dependent_reductions import DEPENDENT_REDUCTIONS
 from .rules.reductions import dependents, extents_of
 from .rules.weighted_sums import WEIGHTED_SUMS
@@ -110,16 +109,8 @@ def _separate_ranges(kernel: KernelOp) -> None:
                 continue
             builder = Builder(block, before=inner)
             with builder.at(inner.location):
-                names = [op.axis.axis.data for op in block.ops if isinstance(op, RangeOp)]
-                own: dict[SSAValue, SSAValue] = {}
-                for range, extent in zip(taken, extents_of(taken), strict=True):
-                    *_, name = names = distinct_names(names, [range.name_hint or "k"])
-                    own[range] = builder.insert(RangeOp.of(name, extent)).result
-                    own[range].name_hint = name
-                copies = Copies(builder, free, own)
-                inputs = [copies.of(value) for value in inner.inputs]
-                over = [own.get(range, range) for range in inner.over]
-                copy = builder.insert(ReduceOp.of(inner.monoid.data, inputs, over))
+                own = {range: another_range(builder, range) for range in taken}
+                copy = over_ranges(builder, free, inner, own)
             for old, new in zip(inner.results, copy.results, strict=True):
                 replace_uses(old, new)
     erase_unused(block)
