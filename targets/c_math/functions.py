@@ -19,9 +19,6 @@ NUMBERS: dict[str, str] = {
 }
 
 FLOATS: dict[str, str] = {
-    # NaN of either is kept.
-    "min": "T $min(T x, T y) { return $select((x < y) | (x != x), x, y); }",
-    "max": "T $max(T x, T y) { return $select((x > y) | (x != x), x, y); }",
     "sign": "T $sign(T x) { return $select(x > 0, $splat(1), $select(x < 0, $splat(-1), $splat(0))); }",
     "rsqrt": "T $rsqrt(T x) { return 1 / $sqrt(x); }",
     "truncdiv": "T $truncdiv(T x, T y) { return $trunc(x / y); }",
@@ -130,6 +127,8 @@ def _source(op: str, element: str, lanes: int) -> str:
         return _INLINE + NUMBERS[op]
     if element not in ("f32", "f64"):
         return _integer(op, element, lanes)
+    if op in ("min", "max"):
+        return _INLINE + libm.extremum(op, element, lanes)
     if op in FLOATS:
         return _INLINE + FLOATS[op]
     if op in libm.INSTRUCTIONS:

@@ -74,6 +74,24 @@ def _fma(element: str, lanes: int) -> str:
     return f"{text}#else\n{body.removesuffix('}')}#endif\n}}"
 
 
+def extremum(op: str, element: str, lanes: int) -> str:
+    """`min` or `max`, which keep NaN of either. The instructions of x86 give `y` where one is NaN, as the comparison
+    does; GCC does not make them of comparisons of vectors."""
+    sign = "<" if op == "min" else ">"
+    if lanes == 1:
+        return f"T ${op}(T x, T y) {{ return x != x ? x : x {sign} y ? x : y; }}"
+    name = f"__builtin_ia32_{op}p{'s' if element == 'f32' else 'd'}"
+    builtin, feature = {
+        128: (f"{name}(x, y)", "__SSE2__"),
+        256: (f"{name}256(x, y)", "__AVX__"),
+        512: (f"{name}512_mask(x, y, y, -1, 4)", "__AVX512F__"),
+    }.get(8 * c_types.element_bytes(element) * lanes, ("", ""))
+    plain = f"  T r = $select(x {sign} y, x, y);\n"
+    if builtin:
+        plain = f"#if defined {feature} && !defined __clang__\n  T r = {builtin};\n#else\n{plain}#endif\n"
+    return f"T ${op}(T x, T y) {{\n{plain}  return $select(x != x, x, r);\n}}"
+
+
 def in_turn(op: str, function: str, arity: int, lanes: int) -> str:
     """A loop over the lanes."""
     parameters = ", ".join(f"T {name}" for name in "xyz"[:arity])
