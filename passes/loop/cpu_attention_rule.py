@@ -21,8 +21,11 @@ ROWS = 8
 SUMS = 64
 """Vectors that hold sums of values. What registers do not hold of them is kept in the first cache."""
 
-MOST_VECTORS = 8
-"""Of keys in a step: of few queries."""
+TASK_ROWS = 128
+"""Queries of a task, at least: each packs its keys, which takes as long as the scores of 5 to 10 queries."""
+
+MOST_VECTORS = 4
+"""Of keys in a step: of few queries, lest what is packed of them fill the first cache."""
 
 
 def cpu_attention_schedule(shape: KernelShape, attention: AttentionShape, lanes: int) -> Choice:
@@ -47,7 +50,7 @@ def cpu_attention_schedule(shape: KernelShape, attention: AttentionShape, lanes:
     for axis in sorted(attention.rows, key=lambda axis: axis == row):
         count = rows if axis == row else 1
         steps = ceil_div(extents[axis], count)
-        blocks = min(steps, ceil_div(TASKS, tasks))
+        blocks = min(steps if count == 1 else max(1, extents[axis] // TASK_ROWS), ceil_div(TASKS, tasks))
         tasks *= blocks
         axes[axis] = factors_of(
             (blocks, AxisKind.BLOCK), (ceil_div(steps, blocks), AxisKind.LOOP), (count, AxisKind.REGISTER)

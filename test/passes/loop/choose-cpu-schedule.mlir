@@ -68,7 +68,7 @@ uop.kernel @attention(%out: memref<8x64xf32>, %p: memref<i64>, %q: memref<8x64xf
 
 // Attention of many queries of one head: runs of them are tasks. Queries of 16 bits are packed to be made wider once.
 
-// CHECK: @prefill({{.*}}) schedule #tile.schedule<i = 16 block * 4 loop * 8 register, j = 6 register * 16 register, k = 9 loop * 2 register * 16 register of j, k1 = 32 loop, stage = [%key along 0, %q]> {
+// CHECK: @prefill({{.*}}) schedule #tile.schedule<i = 4 block * 16 loop * 8 register, j = 6 register * 16 register, k = 9 loop * 2 register * 16 register of j, k1 = 32 loop, stage = [%key along 0, %q]> {
 uop.kernel @prefill(%out: memref<512x96xf32>, %q: memref<512x32xf16>, %key: memref<257x32xf16>, %value: memref<257x96xf16>) {
   %one = uop.const 1.0 : f32
   loop.for %i (i = 512 parallel) {
