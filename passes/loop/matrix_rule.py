@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -15,6 +15,7 @@ from ...dialects.types import element_of
 from ...dialects.uop import ALU_OPS
 from .kernel_shape import Access, KernelShape
 from .matrix_products import is_made_of_reductions, matrix_atom, products_along, why_no_matrix
+from .product_cost import DEPTH_BYTES, SUM_BYTES, Product, Tiling
 from .product_rule import REGISTERS
 from .schedule_parts import Axes, Choice, ceil_div, power_of_two_above, schedule_of
 
@@ -24,11 +25,11 @@ SHARED_BYTES = 48 * 1024
 WARPS = 4
 """Warps of a block."""
 
-DEPTH_BYTES = 64
-"""Bytes of what is multiplied that a slab holds along the reduced axis."""
-
 SLABS = 2
 """Slabs of one operand that are held at once: one is used while the next is on its way."""
+
+WARP_TILE = 32
+"""Rows and columns of a tile that one warp computes alone."""
 
 SWIZZLE_BYTES = 16
 """Bytes that ldmatrix and asynchronous copies move at once."""
@@ -52,6 +53,7 @@ the same time read 8 + 27 rows and columns of tiles of the operands, not 3 + 64 
 class _Side:
     """The rows or the columns of a block's tile: `registers` instructions of `atom` elements in each of its warps."""
 
+    axis: str
     extent: int
     atom: int
     tile: int
@@ -113,7 +115,14 @@ def _operands(shape: KernelShape, reduced: str) -> list[Access]:
 
 
 def _sides(
-    shape: KernelShape, row: str, column: str, atom: Atom, largest: int, products: int, most_across: int
+    shape: KernelShape,
+    row: str,
+    column: str,
+    atom: Atom,
+    largest: int,
+    products: int,
+    most_across: int,
+    warps: int = WARPS,
 ) -> tuple[_Side, _Side]:
     """The tile of a block, at most so long, and so wide in all of its products together, and its warps, at most so many
     side by side: in squares where they can be.
@@ -129,10 +138,10 @@ def _sides(
     columns = max(atom.n, min(most, power_of_two_above(n)))
     while rows > atom.m and products * rows * columns > most_sums:
         rows //= 2
-    across = min(most_across, max(1, columns // 16))
-    down = min(WARPS // across, rows // atom.m)
-    across = min(WARPS // down, max(1, columns // 16))
-    return _Side(m, atom.m, rows, down), _Side(n, atom.n, columns, across)
+    across = min(most_across, warps, max(1, columns // 16))
+    down = min(warps // across, rows // atom.m)
+    across = min(warps // down, max(1, columns // 16))
+    return _Side(row, m, atom.m, rows, down), _Side(column, n, atom.n, columns, across)
 
 
 def _staging(access: Access, slabs: int, reduced: str, atom: Atom) -> Staging:
@@ -152,12 +161,13 @@ def _staging(access: Access, slabs: int, reduced: str, atom: Atom) -> Staging:
     return Staging(access.buffer, slabs, True, pad * 4 // access.element_bytes)
 
 
-def _exchange_bytes(shape: KernelShape, sides: tuple[_Side, _Side], operands: Sequence[Access]) -> int:
-    """Shared memory beside the slabs through which the lanes exchange results, 16 rows of each warp: none where those
-    are of the operands' type, and can lie where the slabs were."""
+def _exchange_bytes(shape: KernelShape, sides: tuple[_Side, _Side], slices: int, operands: Sequence[Access]) -> int:
+    """Shared memory beside the slabs in which slices meet, and through which the lanes exchange results, 16 rows of
+    each warp: none where those are of the operands' type, and can lie where the slabs were."""
     types = {element_of(access.op.buffer.type) for access in operands}
     results = [access.element_bytes for access in shape.stores if element_of(access.op.buffer.type) not in types]
-    return 16 * sides[0].warps * sides[1].tile * max(results, default=0)
+    sums = (slices - 1) * sides[0].tile * sides[1].tile * SUM_BYTES
+    return sums + 16 * sides[0].warps * sides[1].tile * max(results, default=0)
 
 
 def _staged_behind(
@@ -181,6 +191,43 @@ def _staged_behind(
     return stage
 
 
+def _slab_bytes(operands: Sequence[Access], sizes: Mapping[str, int]) -> int:
+    return sum(
+        # A quarter more than its elements where rows are padded.
+        access.element_bytes
+        * prod(size for axis, size in sizes.items() if axis in access.axes)
+        * (5 if access.element_bytes > 2 else 4)
+        // 4
+        for access in operands
+    )
+
+
+def _slices_of_few(
+    shape: KernelShape, reduced: str, batches: int, depth: int, sides_of: Callable[[int], tuple[_Side, _Side]]
+) -> Tiling:
+    """The tiling of a product of few tiles, where it has room for its slabs and its sums.
+
+    What several sums have would meet in shared memory one after the other: they are not sliced.
+    """
+    rows, columns = sides_of(64)
+    operands = _operands(shape, reduced)
+    element_bytes = max(access.element_bytes for access in operands)
+    length = shape.extents[reduced]
+    product = Product.of(rows.extent, columns.extent, length, batches, element_bytes, by_matrices=True)
+    reductions = [op for op in ops_inside(shape.kernel.body) if isinstance(op, ReduceOp)]
+    sums = [op for op in reductions if op.axis.axis.data == reduced]
+    if len(sums) > 1 or product.tiles(64) >= FEW_BLOCKS:
+        return Tiling(64, 1)
+
+    def fits(tiling: Tiling) -> bool:
+        rows, columns = sides_of(tiling.tile)
+        sizes = {rows.axis: rows.tile, columns.axis: columns.tile, reduced: depth * tiling.slices}
+        beside = _exchange_bytes(shape, (rows, columns), tiling.slices, operands)
+        return SLABS * _slab_bytes(operands, sizes) + beside <= SHARED_BYTES
+
+    return product.fastest(fits)
+
+
 def _schedule(shape: KernelShape, row: str, column: str, reduced: str) -> Choice:
     batches = prod(max(1, shape.extents[axis]) for axis in shape.parallel if axis not in (row, column))
     name = matrix_atom(shape.kernel, reduced)
@@ -189,39 +236,42 @@ def _schedule(shape: KernelShape, row: str, column: str, reduced: str) -> Choice
     products = len(elements)
     # What is computed for an operand is computed by each of the warps that take it.
     across = 1 if any(is_made_of_reductions(element.result) for element in elements) else 2
-    sides = _sides(shape, row, column, atom, 128, products, across)
-    if prod(side.blocks for side in sides) * batches < FEW_BLOCKS:
-        sides = _sides(shape, row, column, atom, 64, products, across)
     depth = DEPTH_BYTES * atom.pack // 4
     depth = depth if length > depth else atom.k
-    steps = ceil_div(length, depth)
+
+    def sides_of(tile: int) -> tuple[_Side, _Side]:
+        warps = WARPS if tile > WARP_TILE else 1
+        return _sides(shape, row, column, atom, tile, products, across, warps)
+
+    tiling = Tiling(128, 1)
+    sides = sides_of(tiling.tile)
+    if prod(side.blocks for side in sides) * batches < FEW_BLOCKS:
+        tiling = _slices_of_few(shape, reduced, batches, depth, sides_of)
+        sides = sides_of(tiling.tile)
+    step = depth * tiling.slices
+    steps = ceil_div(length, step)
     axes: Axes = {row: sides[0].factors(), column: sides[1].factors()}
-    loops = ((steps, AxisKind.LOOP), (depth // atom.k, AxisKind.UNROLL))
+    loops = ((steps, AxisKind.LOOP), (tiling.slices, AxisKind.WARP), (depth // atom.k, AxisKind.UNROLL))
     axes[reduced] = [*(Factor(n, kind) for n, kind in loops if n > 1), Factor(atom.k, AxisKind.MMA)]
 
-    sizes = {row: sides[0].tile, column: sides[1].tile, reduced: depth}
+    sizes = {row: sides[0].tile, column: sides[1].tile, reduced: step}
     operands = _operands(shape, reduced)
-    slab_bytes = sum(
-        # A quarter more than its elements where rows are padded.
-        access.element_bytes
-        * prod(size for axis, size in sizes.items() if axis in access.axes)
-        * (5 if access.element_bytes > 2 else 4)
-        // 4
-        for access in operands
-    )
+    slab_bytes = _slab_bytes(operands, sizes)
     slabs = min(SLABS, steps, SHARED_BYTES // slab_bytes)
     stage: dict[str, Staging] = {}
     for access in operands:
         if steps > 1 and slabs:  # a slab of one step is read once
             stage[access.buffer] = _staging(access, slabs, reduced, atom)
     if steps > 1 and slabs > 1:
-        room = SHARED_BYTES - slabs * slab_bytes - _exchange_bytes(shape, sides, operands)
+        room = SHARED_BYTES - slabs * slab_bytes - _exchange_bytes(shape, sides, tiling.slices, operands)
         stage |= _staged_behind(shape, sizes, stage, room)
     what = "product" if products == 1 else f"{products} products"
     reason = (
         f"{what} by {name}: a tile of {sides[0].tile} x {sides[1].tile} a block of "
-        f"{sides[0].warps * sides[1].warps} warps, {depth} deep, {steps} steps"
+        f"{sides[0].warps * sides[1].warps * tiling.slices} warps, {step} deep, {steps} steps"
     )
+    if tiling.slices > 1:
+        reason += f", summed in {tiling.slices} slices by warps of their own"
     first, last = sorted(zip((row, column), sides, strict=True), key=lambda side: shape.parallel.index(side[0]))
     group = None
     if last[1].blocks >= MANY_COLUMNS and first[1].blocks % GROUP == 0:
@@ -231,8 +281,8 @@ def _schedule(shape: KernelShape, row: str, column: str, reduced: str) -> Choice
     sums = [op for op in ops_inside(shape.kernel.body) if isinstance(op, ReduceOp)]
     min_blocks = None
     if len(sums) > products:  # ptxas, told nothing, spills some of what rows are summed in
-        threads = WARP * sides[0].warps * sides[1].warps
-        accumulators = products * sides[0].tile * sides[1].tile // threads
+        threads = WARP * sides[0].warps * sides[1].warps * tiling.slices
+        accumulators = products * sides[0].tile * sides[1].tile * tiling.slices // threads
         min_blocks = max(1, REGISTERS // (threads * (accumulators + OTHER_REGISTERS)))
     schedule = schedule_of(shape, axes, tuple(stage.values()), shape.parallel, min_blocks, group)
     return Choice(schedule, reason)

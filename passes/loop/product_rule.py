@@ -13,10 +13,11 @@ from ...dialects.schedule import Factor, Staging
 from ...dialects.uop import CastOp, LoadOp, MulOp
 from ..tile.bank_conflicts import warp_wavefronts
 from .kernel_shape import Access, KernelShape
+from .product_cost import SUM_BYTES, Product, Tiling
 from .schedule_parts import BLOCK_THREADS, Axes, Choice, ceil_div, factors_of, power_of_two_above, schedule_of
 
-SHARED_BUDGET = 40 * 1024
-"""Bytes of shared memory that the slabs of one block may take, out of 48 KiB."""
+SHARED_BYTES, SHARED_BUDGET = 48 * 1024, 40 * 1024
+"""Bytes of shared memory that a kernel gets without asking, and that the slabs of one block may take of them."""
 
 SECTOR_BYTES = 32
 
@@ -94,9 +95,12 @@ LARGE_SIDES = {
 take 8. Runs of four are one 16-byte access, which threads side by side make without bank conflicts. Fewer where
 several products share the rows: together they are as many."""
 
-LARGE_STEP = 16
-"""Steps of the reduced axis in a slab of large tiles, which are written out: their addresses are constants, and four
-of them along rows of a slab are one 16-byte read."""
+TILE, SMALL_TILE = 64, 32
+"""Rows and columns of tiles; of a small one, too, a thread computes 4 x 4 elements."""
+
+STEP = 16
+"""Steps of the reduced axis in a slab of these. Written out, their addresses are constants, and four of them along rows
+of a slab are one 16-byte read."""
 
 LARGE_SLABS = 3
 """Slabs of one operand in large tiles: with few threads in a block, copies start two steps ahead."""
@@ -117,14 +121,39 @@ def _large_sides(
     blocks = prod(ceil_div(max(1, shape.extents[axis]), tile.get(axis, 1)) for axis in shape.parallel)
     is_large = (
         all(shape.extents[axis] >= extent for axis, extent in tile.items())
-        and shape.extents[reduced] > LARGE_STEP
+        and shape.extents[reduced] > STEP
         and blocks >= MANY_BLOCKS
         and shape.widest_bytes <= 4
         and len(shape.reduced) == 1
         and len(staged) == len(sums) + 1
-        and all(isinstance(op, LoadOp | CastOp | MulOp | YieldOp) for each in sums for op in each.body.block.ops)
+        and _are_products(sums)
     )
     return {axis: LARGE_SIDES[count] for axis, count in registers.items()} if is_large else None
+
+
+def _are_products(sums: Sequence[ReduceOp]) -> bool:
+    """Whether nothing else is summed: steps that are written out fit the patience of a compiler."""
+    return all(isinstance(op, LoadOp | CastOp | MulOp | YieldOp) for each in sums for op in each.body.block.ops)
+
+
+def _tiling_of_few(
+    shape: KernelShape, sums: Sequence[ReduceOp], staged: Mapping[str, Access], row: str, column: str
+) -> Tiling:
+    """The tile where there are few, and into how many slices its sum is cut: those of 32 rows and columns, for one sum
+    of nothing but products in f32."""
+    rows, columns, depth = (max(1, shape.extents[axis]) for axis in (row, column, sums[0].axis.axis.data))
+    batches = prod(max(1, shape.extents[axis]) for axis in shape.parallel if axis not in (row, column))
+    product = Product.of(rows, columns, depth, batches, shape.widest_bytes, by_matrices=False)
+    is_small = (
+        min(rows, columns) >= SMALL_TILE
+        and depth > STEP
+        and product.tiles(TILE) < MANY_BLOCKS
+        and shape.widest_bytes == 4
+        and len(shape.reduced) == len(sums) == 1
+        and len(staged) == 2
+        and _are_products(sums)
+    )
+    return product.fastest(lambda tiling: is_small and tiling.tile == SMALL_TILE)
 
 
 def product_schedule(shape: KernelShape, row: str, column: str, reduced: str) -> Choice:
@@ -147,29 +176,34 @@ def product_schedule(shape: KernelShape, row: str, column: str, reduced: str) ->
     narrow = max((column, row), key=lambda axis: sum(axis in access.axes for access in staged.values()))
     large = _large_sides(shape, sums, narrow, row if narrow == column else column, staged)
     most = {narrow: max(1, 8 // power_of_two_above(len(sums)))}
-    choices = large or {axis: _sides(extent, most.get(axis, 4)) for axis, extent in extents.items()}
+    tiling = Tiling(TILE, 1) if large else _tiling_of_few(shape, sums, staged, row, column)
+    slices, is_unrolled = tiling.slices, bool(large) or tiling.tile == SMALL_TILE
+    choices = large or {
+        axis: LARGE_SIDES[4] if is_unrolled else _sides(extent, most.get(axis, 4)) for axis, extent in extents.items()
+    }
     tile = {axis: sides[0].extent for axis, sides in choices.items()}
     further = _further_threads(shape, prod(sides[0].threads for sides in choices.values()), row, column)
     tile |= further
     slab = tile | {axis: max(1, shape.extents[axis]) for axis in shape.reduced}
 
     def slab_bytes(step: int) -> int:
-        sizes = slab | {reduced: step}
+        sizes = slab | {reduced: step * slices}
         return sum(access.element_bytes * prod(_slab_shape(access, sizes)) for access in staged.values())
 
     # Slabs are copied ahead where there are two steps, and else one element of the reduced axis at a time.
-    step = min(LARGE_STEP if max(tile.values()) > 32 else 32, power_of_two_above(length))
+    step = min(STEP if is_unrolled or max(tile.values()) > 32 else 32, power_of_two_above(length))
     slabs = LARGE_SLABS if large else 2
-    while step > 4 and (slabs * slab_bytes(step) > SHARED_BUDGET or step >= length):
+    room = min(SHARED_BUDGET, SHARED_BYTES - (slices - 1) * tile[row] * tile[column] * SUM_BYTES)
+    while step > 4 and (slabs * slab_bytes(step) > room or step >= length):
         step //= 2
     step = min(step, length)
-    steps = ceil_div(length, step)
-    slab[reduced] = step if steps > 1 else 1
+    steps = ceil_div(length, step * slices)
+    slab[reduced] = step * slices if steps > 1 else 1
 
     def layout(pair: Sequence[Side]) -> tuple[float, dict[str, Side], dict[str, int]]:
         """What a register order costs; the sides and the paddings that go with it."""
         sides = dict(zip((row, column), pair, strict=True))
-        best = {buffer: _padding(access, sides, row, column, slab, bool(large)) for buffer, access in staged.items()}
+        best = {buffer: _padding(access, sides, row, column, slab, is_unrolled) for buffer, access in staged.items()}
         passes = length * sum(cost for cost, _ in best.values())
         return passes + _store_sectors(shape, sides, column), sides, {buffer: pad for buffer, (_, pad) in best.items()}
 
@@ -181,7 +215,9 @@ def product_schedule(shape: KernelShape, row: str, column: str, reduced: str) ->
     axes: Axes = {axis: side.factors(extents[axis]) for axis, side in sides.items()}
     for axis, threads in further.items():
         axes[axis] = factors_of((ceil_div(shape.extents[axis], threads), AxisKind.BLOCK), (threads, AxisKind.THREAD))
-    axes[reduced] = [Factor(steps, AxisKind.LOOP), Factor(step, AxisKind.UNROLL if large else AxisKind.LOOP)]
+    axes[reduced] = [Factor(steps, AxisKind.LOOP), Factor(step, AxisKind.UNROLL if is_unrolled else AxisKind.LOOP)]
+    if slices > 1:
+        axes[reduced].insert(1, Factor(slices, AxisKind.WARP))
     slabs = min(slabs, steps)
     stage = tuple(
         Staging(buffer, slabs, access.element_bytes >= 4 or slabs > 1, paddings[buffer])
@@ -189,13 +225,17 @@ def product_schedule(shape: KernelShape, row: str, column: str, reduced: str) ->
         if length > 1
     )
     sizes = " x ".join(map(str, (*further.values(), tile[row], tile[column])))
-    reason = f"product: a tile of {sizes} a block, {step} deep, {steps} steps"
-    threads = prod(side.threads for side in sides.values()) * prod(further.values())
+    reason = f"product: a tile of {sizes} a block, {step * slices} deep, {steps} steps"
+    if slices > 1:
+        reason += f", summed in {slices} slices by warps of their own"
+    threads = slices * prod(side.threads for side in sides.values()) * prod(further.values())
     words = len(sums) * prod(side.registers for side in sides.values()) * ceil_div(shape.widest_bytes, 4)
-    min_blocks = None if large else _min_blocks(words, threads, len(sums))
+    min_blocks = None if is_unrolled else _min_blocks(words, threads, len(sums))
     if min_blocks is not None:
         reason += f", {min_blocks} blocks a multiprocessor for {words} registers of sums"
-    return Choice(schedule_of(shape, axes, stage, min_blocks=min_blocks), reason)
+    # The threads of slices stand first, so that each has whole warps.
+    outer = [reduced] if slices > 1 else []
+    return Choice(schedule_of(shape, axes, stage, outer, min_blocks=min_blocks), reason)
 
 
 def _min_blocks(words: int, threads: int, sums: int) -> int | None:
@@ -280,7 +320,17 @@ def _padding(
     candidates = range(0, 8 * unit, unit) if len(access.indices) > 1 else (0,)
     # Where the compiler may not merge, single reads count too.
     widths = (width,) if unrolled else (size, width)
-    padding = min(candidates, key=lambda padding: (sum(passes(padding, width) for width in widths), padding))
+
+    def copied(padding: int) -> int:
+        """Passes of the copy of 16 bytes a lane, the lanes side by side."""
+        in_row = min(WARP, max(1, shape[-1] * size // 16))
+        return warp_wavefronts((WARP // in_row, in_row), ((shape[-1] + padding) * size, 16), 16)
+
+    def cost(padding: int) -> tuple[int, int, int]:
+        # Of equals, that with the fewest passes of copies, and of reads that the compiler takes apart after all.
+        return sum(passes(padding, width) for width in widths), copied(padding) + passes(padding, size), padding
+
+    padding = min(candidates, key=cost)
     registers = prod(sides[axis].registers for axis in access.axes if axis in sides)
     return (1 + passes(padding, width)) * registers / neighbours, padding
 

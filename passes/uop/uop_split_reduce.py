@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -12,7 +13,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ...dialects.monoids import Number
-from ...dialects.types import element_count, element_of, shape_of
+from ...dialects.types import byte_width, element_count, element_of, shape_of
 from ...dialects.uop import (
     AluOp,
     BitcastOp,
@@ -30,6 +31,7 @@ from ...rewriting.builder import Builder
 from ...rewriting.dead import erase_unused
 from ...rewriting.diagnostics import emit_remark
 from ...rewriting.uses import replace_uses
+from ..loop.product_cost import Product
 from .one_pass import softmaxes_between_products
 from .uop_fuse_reductions import LONG_ROW
 
@@ -67,9 +69,10 @@ class UOpSplitReducePass(ModulePass):
     uop-partition puts the two into two kernels: what comes before the reduction is fused with the first, what comes
     behind it with the second. Sums of floats are rounded in another order for it. Where the parts are not of one size,
     the last is padded by the monoid's identity, in index space only.
-    Products of matrices are split into parts of one size, where their tiles are far fewer than a GPU's multiprocessors;
-    each part is a product, too, and the parts of the whole result lie one behind the other. Products of the same data
-    are computed side by side: their tiles count together.
+    Products of matrices are split into parts of one size, where their tiles are far fewer than a GPU's multiprocessors,
+    and where the two kernels take less than one of small tiles, whose blocks sum in slices (product_cost.py); each part
+    is a product, too, and the parts of the whole result lie one behind the other. Products of the same data are
+    computed side by side: their tiles count together.
     Leaves alone: other contractions, of which several results share an operand; norms and softmaxes, whose rows are
     needed again with the result, unless there are few and none fits in registers.
 
@@ -96,21 +99,24 @@ class UOpSplitReducePass(ModulePass):
     def _split_in(self, block: Block) -> None:
         whole = softmaxes_between_products(block.ops) if self.one_pass else frozenset[Operation]()
         reductions = [op for op in block.ops if isinstance(op, ReduceAxisOp) and op not in whole]
+        beside = _side_by_side(reductions)
         builder = Builder(block)
         changed = False
         for op in reductions:
             first, end = _longest_run(op)
-            tiles = _tiles(op)
-            if tiles is not None and not self.products:
+            product = _product(op)
+            if product is not None and not self.products:
                 continue
-            if tiles is not None:
-                tiles += sum(_tiles(other) or 0 for other in reductions if other is not op and _share_factor(op, other))
-            count = self._count(op, first, end) if tiles is None else self._count_of_product(op, first, end, tiles)
+            if product is None:
+                count = self._count(op, first, end)
+            else:
+                others = [found for other in beside[op] if (found := _product(other))]
+                count = self._count_of_product(op, product, others)
             if count == 1:
                 continue
             builder.before = op
             with builder.at(op.location):
-                results = _split(builder, op, first, end, count, parts_first=tiles is not None)
+                results = _split(builder, op, first, end, count, parts_first=product is not None)
             for old, new in zip(op.results, results, strict=True):
                 replace_uses(old, new)
             changed = True
@@ -141,9 +147,10 @@ class UOpSplitReducePass(ModulePass):
         )
         return count
 
-    def _count_of_product(self, op: ReduceAxisOp, first: int, end: int, tiles: int) -> int:
-        """As `_count`, for a product whose results are so many tiles."""
-        depth = prod(shape_of(op.operands[0].type)[first:end])
+    def _count_of_product(self, op: ReduceAxisOp, product: Product, beside: Sequence[Product]) -> int:
+        """As `_count`, for a product, and others that are computed beside it."""
+        depth = product.depth
+        tiles = sum(each.tiles(TILE) for each in (product, *beside))
         if TILE_SHARE * tiles > self.blocks or depth < 2 * PART_DEPTH:
             return 1
         most = min(self.blocks // 2 // tiles, depth // PART_DEPTH)
@@ -152,13 +159,25 @@ class UOpSplitReducePass(ModulePass):
             count *= 2
         if count == 1:
             emit_remark(op, f"is not split over blocks: {depth} products are no parts of multiples of {DEPTH}")
-        else:
-            emit_remark(op, f"is split into {count} parts: its results are {tiles} tiles of {TILE} x {TILE}")
+            return 1
+        what = f"its results are {tiles} tiles of {TILE} x {TILE}"
+        if not beside:
+            one, parts = product.clocks(product.fastest()), product.clocks_in_parts(count)
+            if one <= parts:
+                best = product.fastest()
+                emit_remark(
+                    op,
+                    f"is not split over blocks: {what}, but one kernel of tiles of {best.tile} x {best.tile} in "
+                    f"{best.slices} slices is estimated at {one:,} clocks, two of {count} parts at {parts:,}",
+                )
+                return 1
+            what += f", and two kernels are estimated at {parts:,} clocks, one at {one:,}"
+        emit_remark(op, f"is split into {count} parts: {what}")
         return count
 
 
-def _tiles(op: ReduceAxisOp) -> int | None:
-    """Into how many tiles the results of a product of matrices are cut; None of another reduction.
+def _product(op: ReduceAxisOp) -> Product | None:
+    """The product of matrices that a reduction is; None of another.
 
     It is a sum, along one axis, of products of two tensors, each repeated along axes (rows, columns) of the result of
     which the other is not. Products with fewer rows or columns than a tile are computed by other means.
@@ -179,22 +198,53 @@ def _tiles(op: ReduceAxisOp) -> int | None:
             others *= shape[axis]
         else:
             return None
-    return others * prod(-(-size // TILE) for size in sizes) if min(sizes) >= TILE else None
+    if min(sizes) < TILE:
+        return None
+    element_bytes = max(map(_multiplied_bytes, product.operands))
+    is_cut = all(_is_cut(factor) for factor in product.operands)
+    by_matrices = element_bytes == 2 or is_cut
+    return Product.of(sizes[1], sizes[0], shape[op.axis_list()[0]], others, element_bytes, by_matrices=by_matrices)
 
 
-def _share_factor(one: ReduceAxisOp, other: ReduceAxisOp) -> bool:
-    """Whether two products multiply the same data, so that they can be computed side by side."""
-    return not _factors(one).isdisjoint(_factors(other))
+def _multiplied_bytes(value: SSAValue) -> int:
+    """The width of what a matrix instruction would take for a factor: that of 16-bit floats that were cast."""
+    value = _unmoved(value)
+    return byte_width(element_of(value.owner.input.type if isinstance(value.owner, CastOp) else value.type))
 
 
-def _factors(op: ReduceAxisOp) -> set[SSAValue]:
+def _is_cut(value: SSAValue) -> bool:
+    """Whether a factor is f32 cut to TF32."""
+    owner = _unmoved(value).owner
+    return isinstance(owner, AluOp) and owner.row().name == "to_tf32"
+
+
+def _unmoved(value: SSAValue) -> SSAValue:
+    while isinstance(value.owner, ExpandOp | ReshapeOp | PermuteOp):
+        value = value.owner.operands[0]
+    return value
+
+
+def _side_by_side(reductions: Sequence[ReduceAxisOp]) -> dict[ReduceAxisOp, list[ReduceAxisOp]]:
+    """Of each reduction, the others that multiply some of the same data, so that they can be computed side by side."""
+    factors = {op: _factors(op) for op in reductions}
+    users: dict[SSAValue, list[ReduceAxisOp]] = {}
+    for op, found in factors.items():
+        for factor in found:
+            users.setdefault(factor, []).append(op)
+    return {
+        op: [other for other in dict.fromkeys(user for factor in found for user in users[factor]) if other is not op]
+        for op, found in factors.items()
+    }
+
+
+def _factors(op: ReduceAxisOp) -> list[SSAValue]:
     """What a product multiplies, before it is moved and widened."""
-    found: set[SSAValue] = set()
+    found: dict[SSAValue, None] = {}
     for value in op.operands[0].owner.operands if isinstance(op.operands[0].owner, MulOp) else ():
         while isinstance(value.owner, ExpandOp | ReshapeOp | PermuteOp | CastOp):
             value = value.owner.operands[0]
-        found.add(value)
-    return found
+        found[value] = None
+    return list(found)
 
 
 def _is_repeated(value: SSAValue, axis: int) -> bool:

@@ -38,7 +38,8 @@ PROGRAMS = {
     "columns_whole": ("torch.randn(67, 44).exp().mean(0)", 1),
     "columns_narrow": ("torch.randn(64, 40).sum(0) * torch.randn(40)", 1),
     "dot": (f"torch.randn({PRIME}) @ torch.randn({PRIME})", 2),
-    "product": ("torch.randn(65, 1024, dtype=torch.float16) @ torch.randn(1024, 67, dtype=torch.float16)", 2),
+    "product": ("torch.randn(65, 4096, dtype=torch.float16) @ torch.randn(4096, 67, dtype=torch.float16)", 2),
+    "product_of_slices": ("torch.randn(65, 1024, dtype=torch.float16) @ torch.randn(1024, 67, dtype=torch.float16)", 1),
     "product_gelu": ("F.gelu(torch.addmm(torch.randn(72), torch.randn(1024, 64).T, torch.randn(1024, 72)))", 2),
     "product_ragged": ("torch.randn(64, 1031, dtype=torch.float16) @ torch.randn(1031, 64, dtype=torch.float16)", 1),
     "products": ("torch.bmm(torch.randn(2, 64, 1024), torch.randn(2, 1024, 64))", 2),
@@ -68,7 +69,7 @@ def test_parts_of_a_product_are_products() -> None:
     result = run_captured(capture_expression(code), CompileOptions())
     assert result.right
     parts, whole = result.run.kernels
-    assert parts.compiled.kernel.grid_shape == (8, 1, 1)
+    assert parts.compiled.kernel.grid_shape == (2, 2, 8)
     assert parts.counters.mma == 64 * 64 * 4096 // (16 * 8 * 16)
     assert parts.counters.bank_conflicts == 0
     assert "async_copy_or_zero" not in parts.compiled.text

@@ -320,7 +320,9 @@ class SharedExchange:
         for extent, stride in slots.digits[:-1]:
             form += indices.remainder(scope, part, extent) * (stride * width)
             part = indices.quotient(scope, part, extent)
-        return [indices.value(scope, form + part * (slots.digits[-1][1] * width))]
+        form += part * (slots.digits[-1][1] * width)
+        # Around matrix instructions NVRTC else takes the first 16 bytes of many apart.
+        return [indices.value(scope, indices.pinned(form) if self.lowering.values.flat else form)]
 
     def _load(self, scope: Scope, place: Place, part: LinearForm, mask: SSAValue | None = None) -> Sequence[Element]:
         """One partial result of this thread's group, of the run that begins at a place; the identity where the mask is

@@ -12,21 +12,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from ....dialects.axes import WARP
 from ....dialects.gpu_kernel import IfOp, StoreOp, WarpBarrierOp
 from ....dialects.loop import ForOp
-from ....dialects.tile import StageOp, WriteOp
+from ....dialects.tile import AxisOp, ReduceAcrossOp, StageOp, WriteOp
 from ....dialects.types import byte_width, element_count, element_of, is_memref, packed_strides, shape_of
+from ....dialects.uop import EqOp, constant_value
 from ....rewriting.diagnostics import emit_remark
 from ....rewriting.linear import LinearForm
 from ..linear import conjuncts, linear_form, negative_form
 from .accesses import flat_index
+from .grid import Digit, Grid
 from .indices import ZERO
 from .lowering import Lowering
 from .matrices import form_at, is_of_matrix_lanes
 from .pipelines import pipelined_stages
+from .reductions import uses_shared_memory
 from .row_columns import Columns
 from .row_exchanges import RUN_BYTES, Columnwise, Pairs, Units
 from .scopes import Scope
@@ -60,7 +63,7 @@ class RowWrite:
         if op.parent is not lowering.kernel.body.block or _has_loops_behind(op):
             return None
         indices = [form for index in op.indices if (form := linear_form(index)) is not None]
-        conditions = [] if op.mask is None else [negative_form(condition) for condition in conjuncts(op.mask)]
+        conditions = [negative_form(condition) for condition in _open_conditions(lowering, op)]
         if len(indices) < len(op.indices) or not lowering.values.flat:
             return None
         place = LinearForm({})
@@ -81,7 +84,8 @@ class RowWrite:
         element = element_of(op.value.type)
         exchange = Columnwise if self.columns.transposed else Pairs if byte_width(element) == 2 else Units
         size = exchange.elements(self.columns, element)
-        needed = lowering.grid.threads // WARP * size
+        warp, warps = _writing_warp(lowering, op)
+        needed = warps * size
         scratch = _scratch(lowering, scope, op, needed)
         if scratch is None:
             emit_remark(
@@ -94,9 +98,8 @@ class RowWrite:
         if array is None:
             array = values.array_of(scope, op.value, f"{op.buffer.name_hint or 'out'}_r")
             values.fill(scope, op.value, array)
-        base = indices.quotient(lowering.root, lowering.grid.thread, WARP) * size
         slab = exchange(
-            lowering, op.value, self.columns, self.run, array, scratch, base, partial(self._store, lowering)
+            lowering, op.value, self.columns, self.run, array, scratch, warp * size, partial(self._store, lowering)
         )
         shape = shape_of(op.value.type)
         own = {len(shape) - 2, len(shape) - 1, *(dimension for dimension, _ in self.columns.dimensions)}
@@ -133,6 +136,34 @@ class RowWrite:
         scope.insert(StoreOp.of(value, lowering.buffers[op.buffer], [indices.value(scope, target)], mask))
 
 
+def _open_conditions(lowering: Lowering, op: WriteOp) -> list[SSAValue]:
+    """The conditions of the mask that are not known to hold where the write stands."""
+    conditions = [] if op.mask is None else conjuncts(op.mask)
+    return [condition for condition in conditions if not _is_known(lowering, condition)]
+
+
+def _is_known(lowering: Lowering, condition: SSAValue) -> bool:
+    known = lowering.values.known.get(condition)
+    return isinstance(known, SSAValue) and constant_value(known) is True
+
+
+def _writing_warp(lowering: Lowering, op: WriteOp) -> tuple[LinearForm, int]:
+    """The number of this warp among those that write, and how many these are: in the branch of the first threads along
+    an axis, by which a condition is known, the others do not."""
+    grid, only_first = lowering.grid, set[Digit]()
+    for condition in [] if op.mask is None else conjuncts(op.mask):
+        owner = condition.owner
+        if _is_known(lowering, condition) and isinstance(owner, EqOp) and isinstance(owner.operands[0].owner, AxisOp):
+            only_first.add(grid.bind(owner.operands[0].owner))
+    if not only_first:
+        return lowering.indices.quotient(lowering.root, grid.thread, WARP), grid.threads // WARP
+    number, count = ZERO, 1
+    for digit in grid.digits[:-2]:  # the last are the lanes
+        if digit not in only_first:
+            number, count = number * digit.extent + digit.position, count * digit.extent
+    return number, count
+
+
 def _has_loops_behind(op: WriteOp) -> bool:
     behind = op.next_op
     while behind is not None:
@@ -146,31 +177,41 @@ def _scratch(lowering: Lowering, scope: Scope, op: WriteOp, count: int) -> SSAVa
     """Shared memory for so many elements: that of a slab that nobody reads any more or, behind a barrier, of a slab of
     a loop."""
     element = element_of(op.value.type)
-    for stage in lowering.kernel.body.block.ops:
-        if isinstance(stage, StageOp) and _is_left(stage, op):
-            array = lowering.buffers[stage.result]
-            if element_of(array.type) == element and element_count(shape_of(array.type)) >= count:
-                return array
+    fitting: list[tuple[StageOp, SSAValue]] = []
     for stage in lowering.kernel.body.walk():
-        if isinstance(stage, StageOp) and isinstance(stage.parent_op(), ForOp):
+        if isinstance(stage, StageOp):
             array = lowering.buffers[stage.result]
             if element_of(array.type) == element and element_count(shape_of(array.type)) >= count:
-                lowering.barrier(scope)
-                return array
+                fitting.append((stage, array))
+    for stage, array in fitting:
+        if _is_left(lowering.grid, stage, op):
+            return array
+    for stage, array in fitting:
+        if isinstance(stage.parent_op(), ForOp):
+            lowering.barrier(scope)
+            return array
     if lowering.has_room(count * byte_width(element)):
         return lowering.shared_array(count, element, "rows")
     return None
 
 
-def _is_left(stage: StageOp, op: WriteOp) -> bool:
-    """Whether the threads have met since the last of them read a slab: in a loop, whose slabs are copied ahead, between
-    its reads and a write."""
+def _is_left(grid: Grid, stage: StageOp, op: WriteOp) -> bool:
+    """Whether the threads have met since the last of them read a slab: in a loop, whose slabs are copied ahead, or in a
+    reduction, between its reads and a write."""
     reads = {use.operation for use in stage.result.uses}
-    behind = stage.next_op
-    while behind is not None and behind is not op:
-        if behind.regions and isinstance(behind, ForOp):
-            if not reads and pipelined_stages(behind) and behind.axis.extent.data:
-                return True
+    behind: Operation | None = stage
+    while behind is not None and behind.parent is not op.parent:
+        behind = behind.parent_op()
+        reads.clear()
+    while behind is not None and (behind := behind.next_op) is not None and behind is not op:
+        if not reads and _meet(grid, behind):
+            return True
         reads.discard(behind)
-        behind = behind.next_op
     return False
+
+
+def _meet(grid: Grid, op: Operation) -> bool:
+    """Whether all threads of the block meet in an op."""
+    if isinstance(op, ReduceAcrossOp):
+        return uses_shared_memory(grid, op)
+    return isinstance(op, ForOp) and bool(pipelined_stages(op)) and op.axis.extent.data > 0

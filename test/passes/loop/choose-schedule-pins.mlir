@@ -15,7 +15,7 @@
 // WHOLE: choose-schedule{schedule="@product: j = 2 block * 24 thread, i = 5 block * 8 thread, k = 64 loop, stage = []"}
 
 // ONE: remark: @copy: elementwise: {{.*}}: i = 8 thread * 4 register; pinned: i = 2 block * 16 thread: i = 2 block * 16 thread
-// ONE: remark: @product: product: {{.*}}; pinned: k = 8 loop * 8 loop: i = {{.*}}, k = 8 loop * 8 loop, stage = [%x
+// ONE: remark: @product: product: {{.*}}; pinned: k = 8 loop * 8 loop: k = 8 loop * 8 loop, i = {{.*}}, stage = [%x
 // ONE: remark: @decided has a schedule already: `i = 8 thread` is not used
 
 // ONE: uop.kernel @copy({{.*}}) schedule #tile.schedule<i = 2 block * 16 thread> {
@@ -26,7 +26,7 @@ uop.kernel @copy(%out: memref<32xf32>, %x: memref<32xf32>) {
   }
 }
 
-// ONE: uop.kernel @product({{.*}}) schedule #tile.schedule<i = 16 thread * 4 register, j = 16 thread * 4 register, k = 8 loop * 8 loop, stage = [%x buffers 2 async pad 4, %y buffers 2 async]> {
+// ONE: uop.kernel @product({{.*}}) schedule #tile.schedule<k = 8 loop * 8 loop, i = 2 block * 4 register * 8 thread, j = 2 block * 8 thread * 4 register, stage = [%x buffers 2 async pad 4, %y buffers 2 async]> {
 // WHOLE: uop.kernel @product({{.*}}) schedule #tile.schedule<j = 2 block * 24 thread, i = 5 block * 8 thread, k = 64 loop> {
 uop.kernel @product(%out: memref<40x48xf32>, %x: memref<40x64xf32>, %y: memref<64x48xf32>) {
   loop.for %i (i = 40 parallel) {

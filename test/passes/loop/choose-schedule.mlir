@@ -209,8 +209,9 @@ uop.kernel @product(%out: memref<16x16xf32>, %x: memref<16x64xf32>, %w: memref<6
 
 // -----
 
-// With the weight's rows along k, a thread's columns lie apart: neighbours would read one bank.
-// CHECK: uop.kernel @linear({{.*}}) schedule #tile.schedule<i = 16 thread * 4 register, j = 2 block * 4 register * 16 thread, k = 16 loop * 16 loop, stage = [%x buffers 2 async pad 4, %w buffers 2 async pad 4], min_blocks = 3> {
+// With the weight's rows along k, a thread's columns lie apart: neighbours would read one bank. There are few tiles: they
+// are small, and the warps of a block sum slices of k.
+// CHECK: uop.kernel @linear({{.*}}) schedule #tile.schedule<k = 4 loop * 4 warp * 16 unroll, i = 2 block * 4 register * 8 thread, j = 4 block * 4 register * 8 thread, stage = [%x buffers 2 async pad 4, %w buffers 2 async pad 4]> {
 uop.kernel @linear(%out: memref<64x128xf32>, %x: memref<64x256xf32>, %w: memref<128x256xf32>) {
   loop.for %i (i = 64 parallel) {
     loop.for %j (j = 128 parallel) {
@@ -455,7 +456,7 @@ uop.kernel @product_f16(%out: memref<512x512xf32>, %a: memref<512x512xf16>, %b: 
 // -----
 
 // Few rows: the columns of the output are the rows of the instruction.
-// CHECK: uop.kernel @few_rows({{.*}}) schedule #tile.schedule<i = 8 mma, j = 8 block * 4 warp * 16 mma, k = 4 loop * 2 unroll * 16 mma, stage = [%b buffers 2 async swizzle 8, %a buffers 2 async swizzle 8]> {
+// CHECK: uop.kernel @few_rows({{.*}}) schedule #tile.schedule<i = 8 mma, j = 16 block * 2 register * 16 mma, k = 2 loop * 2 warp * 2 unroll * 16 mma, stage = [%b buffers 2 async swizzle 8, %a buffers 2 async swizzle 8]> {
 uop.kernel @few_rows(%out: memref<8x512xf32>, %a: memref<8x128xbf16>, %b: memref<512x128xbf16>) {
   loop.for %i (i = 8 parallel) {
     loop.for %j (j = 512 parallel) {
