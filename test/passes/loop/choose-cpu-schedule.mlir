@@ -35,7 +35,7 @@ uop.kernel @rows(%out: memref<64xf64>, %x: memref<64x1000xf64>) {
 // shorter.
 
 // CHECK: @attention({{.*}}) schedule #tile.schedule<i = 8 register, j = 4 register * 16 register, k = 128 loop * 2 register * 16 register of j, k1 = 64 loop, stage = [%key along 0]> {
-// AVX2:  @attention({{.*}}) schedule #tile.schedule<i = 2 block * 4 register, j = 8 register * 8 register, k = 256 loop * 2 register * 8 register of j, k1 = 64 loop, stage = [%key along 0]> {
+// AVX2:  @attention({{.*}}) schedule #tile.schedule<i = 2 loop * 4 register, j = 8 register * 8 register, k = 256 loop * 2 register * 8 register of j, k1 = 64 loop, stage = [%key along 0]> {
 uop.kernel @attention(%out: memref<8x64xf32>, %p: memref<i64>, %q: memref<8x64xf32>, %key: memref<4096x64xf32>, %value: memref<4096x64xf32>) {
   %one = uop.const 1.0 : f32
   %c1 = uop.const 1 : index
