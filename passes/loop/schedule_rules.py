@@ -298,6 +298,17 @@ def _aligned(align: Alignment | None) -> str:
 
 def _needs_rows_once(shape: KernelShape) -> bool:
     """Whether there is one reduction, and it combines its elements in one stage."""
+def _at_once(shape: KernelShape, steps: int, most: int) -> int:
+    """Of how many steps a thread holds the elements: of all, if that are no more than `most`, or of so many where
+    elements are combined in two stages, which is less work for many; else of one."""
+    if steps <= most:
+        return steps
+    in_stages = any(
+        isinstance(op, ReduceOp) and op.monoid.monoid.stages is not None for op in ops_inside(shape.kernel.body)
+    )
+    return max(1, most) if in_stages else 1
+
+
     reductions = [op for op in ops_inside(shape.kernel.body) if isinstance(op, ReduceOp)]
     return len(reductions) == 1 and reductions[0].monoid.monoid.stages is None
 
@@ -363,11 +374,14 @@ def _row_reduction(shape: KernelShape, row: str) -> Choice:
     axes[row] = factors_of(
         (steps, AxisKind.REGISTER if held else AxisKind.LOOP), (threads, AxisKind.THREAD), (width, AxisKind.REGISTER)
     )
-    left = budget // threads
+    left, each = budget // threads, steps * width if held else most
     for axis in reversed(others):
         count = min(left, power_of_two_above(max(1, shape.extents[axis])))
-        axes[axis] = factors_of((ceil_div(shape.extents[axis], count), AxisKind.LOOP), (count, AxisKind.THREAD))
-        left //= count
+        outer = ceil_div(shape.extents[axis], count)
+        registers = _at_once(shape, outer, (most if width > 1 else most // 2) // each)
+        loops = ceil_div(outer, registers)
+        held, each, left = held and loops == 1, each * registers, left // count
+        axes[axis] = factors_of((loops, AxisKind.LOOP), (registers, AxisKind.REGISTER), (count, AxisKind.THREAD))
     where = "in registers" if held else "walked again by each phase"
     return Choice(
         schedule_of(shape, axes, align=align),
@@ -396,8 +410,16 @@ def _column_reduction(shape: KernelShape, inner: str) -> Choice:
     most = BLOCK_THREADS if column in shape.parallel else COLUMN_THREADS
     split = min(most // threads, power_of_two_above(ceil_div(length, 4)))
     steps = ceil_div(length, split)
-    held = len(shape.reduced) == 1 and steps * width <= (REGISTER_ELEMENTS if width == 1 else MOST_REGISTER_ELEMENTS)
-    axes[column] = factors_of((steps, AxisKind.REGISTER if held else AxisKind.LOOP), (split, AxisKind.THREAD))
+    walked = sum(column in access.axes for access in shape.loads)
+    registers = 1
+    if len(shape.reduced) == 1:
+        # Elements of more than two buffers share registers.
+        most = 2 * (REGISTER_ELEMENTS if width == 1 else MOST_REGISTER_ELEMENTS)
+        registers = _at_once(shape, steps, most // (width * max(2, walked)))
+    held = registers == steps
+    axes[column] = factors_of(
+        (ceil_div(steps, registers), AxisKind.LOOP), (registers, AxisKind.REGISTER), (split, AxisKind.THREAD)
+    )
     axes[inner] = factors_of(
         (ceil_div(extent, threads * width), AxisKind.BLOCK), (threads, AxisKind.THREAD), (width, AxisKind.REGISTER)
     )
