@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from math import prod
 
 from ...dialects.axes import AxisKind
@@ -27,13 +28,19 @@ TASK_ROWS = 128
 MOST_VECTORS = 4
 """Of keys in a step: of few queries, lest what is packed of them fill the first cache."""
 
+HEADS = 4
+"""Heads side by side of one query each: the next key waits for a chain of exponentials, of which there are more then."""
+
 
 def cpu_attention_schedule(shape: KernelShape, attention: AttentionShape, lanes: int) -> Choice:
     """Lanes along the keys, and then along the channels of the values: scores of some queries and keys are a product,
     whose maxima and exponentials are vectors, and the sums of values are another of what came of it.
 
-    Keys are packed, transposed. Tasks are heads, and runs of queries where there are few of these.
+    Keys are packed, transposed, unless each has but one query, which that would not pay for. Tasks are heads, and runs
+    of queries where there are few of these.
     """
+    if all(shape.extents[axis] <= 1 for axis in attention.rows):
+        return _one_query(shape, attention, lanes)
     extents = {axis: max(1, extent) for axis, extent in shape.extents.items()}
     channels, keys = extents[attention.channels], extents[attention.keys]
     scores = SCORES if lanes >= WIDE_LANES else SCORES // 2
@@ -62,27 +69,60 @@ def cpu_attention_schedule(shape: KernelShape, attention: AttentionShape, lanes:
         *factors_of((ceil_div(keys, together * lanes), AxisKind.LOOP), (together, AxisKind.REGISTER)),
         Factor(lanes, AxisKind.REGISTER, of=attention.channels),
     ]
-    stage = tuple(dict.fromkeys((*_panels(attention), *_narrow(attention))))
+    panels = _panels(attention)
+    stage = tuple(panels.values()) + _narrow(attention, panels)
     packed = "".join(f", %{staging.buffer} packed" for staging in stage)
     along = "" if row is None else f" along {row}"
     reason = f"attention: scores of {rows}{along} x {together} vectors of {lanes} along {attention.keys}{packed}"
     return Choice(schedule_of(shape, axes, stage), reason)
 
 
-def _panels(attention: AttentionShape) -> list[Staging]:
-    """What keys are made of that lies along the depth: transposed, so that lanes find their keys side by side."""
-    panels: list[Staging] = []
+def _one_query(shape: KernelShape, attention: AttentionShape, lanes: int) -> Choice:
+    """One key after the other: lanes along the channels, and along the depth of the scores, which no value has together;
+    some heads side by side."""
+    channels, depth = (max(1, shape.extents[axis]) for axis in (attention.channels, attention.depth))
+    lanes = min(lanes, power_of_two_above(channels))
+    vectors, steps = ceil_div(channels, lanes), ceil_div(depth, lanes)
+    parts = ceil_div(vectors, SUMS)
+    vectors = ceil_div(vectors, parts)
+    loops = ceil_div(steps, SCORES)
+    axes: Axes = {
+        attention.channels: factors_of(
+            (parts, AxisKind.BLOCK), (vectors, AxisKind.REGISTER), (lanes, AxisKind.REGISTER)
+        ),
+        attention.depth: factors_of(
+            (loops, AxisKind.LOOP), (ceil_div(steps, loops), AxisKind.REGISTER), (lanes, AxisKind.REGISTER)
+        ),
+        attention.keys: factors_of((max(1, shape.extents[attention.keys]), AxisKind.LOOP)),
+    }
+    heads = next((axis for axis in reversed(attention.batch) if shape.extents[axis] >= HEADS), None)
+    count = 1 if heads is None else max(1, min(HEADS, SCORES // vectors))
+    if heads is not None and count > 1:
+        axes[heads] = factors_of((ceil_div(shape.extents[heads], count), AxisKind.BLOCK), (count, AxisKind.REGISTER))
+    beside = f", {count} along {heads} side by side" if count > 1 else ""
+    reason = f"attention of one query: {vectors} vectors of {lanes} along {attention.channels}{beside}"
+    return Choice(schedule_of(shape, axes), reason)
+
+
+def _panels(attention: AttentionShape) -> dict[str, Staging]:
+    """What keys are made of that lies along the depth, by buffer: transposed, so that lanes find their keys side by
+    side."""
+    panels: dict[str, Staging] = {}
     for access in attention.key:
         along = [place for place, axes in enumerate(access.index_axes) if attention.keys in axes]
         if access.is_linear and len(along) == 1 and along[0] != len(access.indices) - 1:
-            panels.append(Staging(access.buffer, along=along[0]))
+            panels[access.buffer] = Staging(access.buffer, along=along[0])
     return panels
 
 
-def _narrow(attention: AttentionShape) -> list[Staging]:
-    """Queries of 16 bits, which are made wider while they are packed: each is multiplied with all keys."""
+def _narrow(attention: AttentionShape, panels: Container[str]) -> tuple[Staging, ...]:
+    """Queries of 16 bits, which are made wider while they are packed: each is multiplied with all keys.
+
+    Those that lie in the buffer of the keys are not packed: a buffer is staged in one way.
+    """
 
     def is_narrow(access: Access) -> bool:
         return access.is_linear and access.element_bytes < 4 and attention.depth in access.axes
 
-    return [Staging(access.buffer) for access in attention.query if is_narrow(access)]
+    buffers = dict.fromkeys(access.buffer for access in attention.query if is_narrow(access))
+    return tuple(Staging(buffer) for buffer in buffers if buffer not in panels)

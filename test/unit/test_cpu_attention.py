@@ -144,6 +144,23 @@ def test_one_walk_over_all_keys(
     torch.testing.assert_close(run(program, inputs).double(), wanted, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype])
 
 
+@pytest.mark.parametrize("dtype", TOLERANCE)
+def test_queries_keys_and_values_of_one_tensor(dtype: torch.dtype) -> None:
+    class Packed(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            q, k, v = x.view(21, 3, 2, 16).permute(1, 2, 0, 3).unbind()
+            return F.scaled_dot_product_attention(q, k, v, is_causal=True)
+
+    def make() -> Call:
+        return Call(Packed(), (torch.randn(21, 96, dtype=dtype),))
+
+    program = Captured(make(), make, "test")
+    assert compiled(program, min(32, DEVICES["cpu"].vector_bytes()))
+    inputs = program.make_inputs(3)
+    wanted = Packed()(inputs[0].double())
+    torch.testing.assert_close(run(program, inputs).double(), wanted, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype])
+
+
 def _masked(module: nn.Module, mask: Callable[[], torch.Tensor], values: Callable[[torch.Tensor], None]) -> None:
     """The module with a mask of 11 queries and 37 keys, and values put into queries and keys, is right."""
 
