@@ -225,6 +225,19 @@ PRODUCTS = {
 }
 
 
+LARGE_TILES = {
+    n: (
+        f"{sides}, k = {{}} loop * 2 unroll * {{}} mma, "
+        "stage = [%a buffers 2 async swizzle {}, %b buffers 2 async {}, %bias async]"
+    )
+    for n, sides in {
+        128: "i = 2 block * 2 warp * 2 register * 16 mma, j = 2 block * 2 warp * 4 register * 8 mma",
+        32: "i = 2 block * 2 warp * 2 register * 16 mma, j = 2 warp * 2 register * 8 mma",
+        16: "i = 2 block * 4 warp * 16 mma, j = 2 register * 8 mma",
+    }.items()
+}
+"""Of 64 rows and up to 64 columns, as larger products have: by how many columns there are."""
+
 FEW_ROWS = (
     "i = {} register * 8 mma, j = {} block * 4 warp * 16 mma, k = 2 loop * 2 unroll * 16 mma, "
     "stage = [%a buffers 2 async swizzle 8, %b buffers 2 async swizzle 8]"
@@ -266,7 +279,8 @@ def _total(counters: Counters, kind: str, what: str) -> Any:
 @pytest.mark.parametrize("b_along_k", [False, True])
 def test_what_a_product_costs(b_along_k: bool) -> None:
     """As many instructions as the product takes, no bank conflicts, each slab's sectors once, one barrier a step."""
-    product = Product(128, 128, 128, b_along_k=b_along_k)
+    schedule = LARGE_TILES[128].format("{}", 16, 8, "swizzle 8")
+    product = Product(128, 128, 128, b_along_k=b_along_k, schedule=schedule.format(4))
     _, kernel = _compiled(product)
     _, counters = _simulated(product, kernel, product.inputs())
     assert _total(counters, "mma", "warps") == 128 * 128 * 128 // (16 * 8 * 16)
@@ -279,7 +293,7 @@ def test_what_a_product_costs(b_along_k: bool) -> None:
     assert _total(counters, "store.global", "sectors") == 128 * 128 * 4 // 32
     assert _total(counters, "barrier", "warps") == tiles * 4 * (128 // 32)
     # What fragments and copies share is computed in front of the loop, and instructions add the rest.
-    longer = Product(128, 128, 256, b_along_k=b_along_k)
+    longer = Product(128, 128, 256, b_along_k=b_along_k, schedule=schedule.format(8))
     _, kernel = _compiled(longer)
     _, more = _simulated(longer, kernel, longer.inputs())
     steps = (256 - 128) // 32 * tiles * 4
@@ -290,7 +304,8 @@ def test_what_a_product_costs(b_along_k: bool) -> None:
 @pytest.mark.parametrize("b_along_k", [False, True])
 def test_what_a_product_in_tf32_costs(b_along_k: bool) -> None:
     """As with 16 bits, but that the elements of B that lie across k are read one by one; nothing is cut."""
-    product = Product(128, 128, 128, element="f32", b_along_k=b_along_k)
+    schedule = LARGE_TILES[128].format(8, 8, 4, "swizzle 4" if b_along_k else "pad 8")
+    product = Product(128, 128, 128, element="f32", b_along_k=b_along_k, schedule=schedule)
     _, kernel = _compiled(product)
     _, counters = _simulated(product, kernel, product.inputs())
     assert _total(counters, "mma", "warps") == 128 * 128 * 128 // (16 * 8 * 8)
@@ -317,7 +332,7 @@ def test_rows_are_stored_whole(result: str, n: int) -> None:
 
     The results of 16 bits lie where the slabs were, behind one more barrier of the block.
     """
-    product = Product(128, n, 128, result=result)
+    product = Product(128, n, 128, result=result, schedule=LARGE_TILES[n].format(4, 16, 8, "swizzle 8"))
     _, kernel = _compiled(product)
     inputs = product.inputs()
     values, counters = _simulated(product, kernel, inputs)
