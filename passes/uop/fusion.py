@@ -8,7 +8,7 @@ from dataclasses import replace
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from ...dialects.types import shape_of
+from ...dialects.types import element_count, shape_of
 from ...dialects.uop import (
     AluOp,
     BitcastOp,
@@ -52,7 +52,7 @@ class Fusion:
 
     one_pass: whether reductions may be fused that `uop-fuse-reductions` makes one pass of (one_pass.py). The kernel of
       the first of them then ends at the last, even though one that ended in between would break a criterion.
-    limited: whether that is so only where the pass may end early
+    sharing: how many rows share keys, at least, where that is so; of fewer only where the pass may end early
     cut: names of values that are materialised, whatever it costs (value_names.py).
     join: names of values that are not, as far as whoever reads them can compute them.
     """
@@ -63,7 +63,7 @@ class Fusion:
         *,
         products: int = PRODUCTS,
         one_pass: bool = True,
-        limited: bool = False,
+        sharing: int = 1,
         cut: Sequence[str] = (),
         join: Sequence[str] = (),
     ):
@@ -81,7 +81,7 @@ class Fusion:
         self._legal: set[Operation] = set()
         self._refused: dict[Operation, str] = {}
         self._pairs = AxisPairs()
-        self._trials = OnePassTrials(self.ops if one_pass else (), limited=limited)
+        self._trials = OnePassTrials(self.ops if one_pass else (), sharing=sharing)
         self._products = products
         self._parts: dict[Operation, tuple[int, ...]] = {}
         """Into what parts the result of a kernel is cut, by its last op."""
@@ -116,14 +116,12 @@ class Fusion:
         """Let the products of rows compute the statistics of these, where nobody else needs them."""
         returned = {source_of_view(value) for value in self.outputs}
         for cone in sorted(self.cones.values(), key=lambda cone: self.position[cone.ops[-1]]):
-            sums = {op for op in cone.ops if isinstance(op, Combination)}
-            if not sums or not returned.isdisjoint(cone.roots):
+            reduces = any(isinstance(op, Combination) for op in cone.ops)
+            if not reduces or _has_product(cone) or not returned.isdisjoint(cone.roots):
                 continue
+            # What a legal kernel reduces beside a product are statistics of its rows.
             joined = self._absorbed(cone)
-            if joined and all(
-                self.find_violation(whole) is None and sums <= {each.op for each in self._statistics(whole).allowed}
-                for _, whole in joined
-            ):
+            if joined and all(_has_product(reader) and self.find_violation(whole) is None for reader, whole in joined):
                 self._replace(cone, joined)
 
     def _statistics(self, cone: Cone) -> RowStatistics:
@@ -382,6 +380,13 @@ class Fusion:
                     reason = f"is needed by {count} kernels, each of which would read {read} bytes for it"
                     found = Violation(op, reason)
         return found
+
+
+def _has_product(cone: Cone) -> bool:
+    """Whether the kernel reduces more elements than it reads of anything."""
+    most = max((element_count(shape_of(leaf.type)) for leaf in cone.leaves), default=0)
+    combined = [op.operands[0] for op in cone.ops if isinstance(op, Combination)]
+    return any(element_count(shape_of(value.type)) > most for value in combined)
 
 
 def _possible_parts(cone: Cone) -> Iterator[tuple[int, ...]]:
