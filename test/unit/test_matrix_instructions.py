@@ -409,8 +409,12 @@ def test_registers(arch: str) -> None:
 @needs_nvrtc
 @pytest.mark.parametrize("dtype", ["float16", "float32"])
 def test_every_layer_is_multiplied_by_instructions(dtype: str) -> None:
-    """What lies between two products is stored in the type that the second multiplies, so that it can."""
-    x, w1, w2 = (f"torch.randn({shape}, dtype=torch.{dtype})" for shape in ("33, 64", "96, 64", "40, 96"))
+    """What lies between two products is stored in the type that the second multiplies, so that it can.
+
+    It is a small integer, which is not rounded whatever the order of the sums.
+    """
+    shapes = "(33, 64)", "(96, 64)", "(40, 96)"
+    x, w1, w2 = (f"torch.randint(-1, 2, {shape}).to(torch.{dtype})" for shape in shapes)
     before = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("high")
     try:
