@@ -24,6 +24,9 @@ from .c_kernels import KernelPrinter, Text
 from .c_programs import ProgramPrinter
 from .writer import CodeLine, commented
 
+UNIT_LINES = 400
+"""Lines of kernels that are worth a compiler of their own: it takes 0.03 s to start, and as long for 150 lines."""
+
 
 @dataclass(frozen=True)
 class CTarget(Target):
@@ -45,16 +48,37 @@ class Translation:
     """C text of a module.
 
     lines: without the comments that name the user's lines. kernels: by symbol, what each is called in C and where its
-    functions stand among the lines
+    functions stand among the lines. declarations: of the kernels, for texts in which they do not stand
     """
 
     lines: Sequence[CodeLine]
     kernels: Mapping[str, tuple[str, range]]
+    declarations: Sequence[str]
 
     @property
     def text(self) -> str:
         """The lines. They do not change when the user's lines move."""
-        return "".join(f"{line.code}\n" for line in self.lines)
+        return _joined(self.lines)
+
+    def units(self, most: int) -> list[str]:
+        """The text in parts, so many at most, which can be compiled at the same time and be linked to what it is."""
+        places = [place for _, place in self.kernels.values()]
+        count = min(most, sum(map(len, places)) // UNIT_LINES)
+        if count < 2:
+            return [self.text]
+        groups: list[list[range]] = [[] for _ in range(count)]
+        for place in sorted(places, key=len, reverse=True):
+            min(groups, key=lambda group: sum(map(len, group))).append(place)
+        before, behind = self.lines[: places[0].start], self.lines[places[-1].stop :]
+        declarations = [*map(CodeLine, self.declarations), CodeLine("")]
+        units = [
+            _joined([*before, *(self.lines[n] for place in sorted(group, key=min) for n in place)]) for group in groups
+        ]
+        return [*units[:-1], units[-1] + _joined([*declarations, *behind])]
+
+
+def _joined(lines: Iterable[CodeLine]) -> str:
+    return "".join(f"{line.code}\n" for line in lines)
 
 
 def translate(module: ModuleOp) -> Translation:
@@ -80,7 +104,7 @@ def _translate(kernel_ops: Sequence[cpu_kernel.KernelOp], functions: Sequence[Fu
         lines += [*body, CodeLine("")]
     for program in programs:
         lines += [*program.print(kernels), CodeLine("")]
-    return Translation(lines[:-1], places)
+    return Translation(lines[:-1], places, [printer.declaration() for printer in kernels.values()])
 
 
 def cpu_kernels(module: ModuleOp) -> Iterable[cpu_kernel.KernelOp]:

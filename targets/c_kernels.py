@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from xdsl.dialects.builtin import IntegerAttr
@@ -86,7 +87,6 @@ class KernelPrinter(BodyPrinter):
         self.depth = 1
         self.block(kernel.body.block)
         body = self.lines
-        plain = [parameter.replace("*restrict ", "*") for parameter in parameters]
         pointers = ", ".join(f"(void *){self.names[argument]}" for argument in buffers)
         fence = [CodeLine("  stream_fence();")] if self.streams else []
         return [
@@ -102,11 +102,20 @@ class KernelPrinter(BodyPrinter):
             CodeLine(f"  {self.range}({', '.join([*passed, 'first', 'end'])});"),
             CodeLine("}"),
             CodeLine(""),
-            *function_head(f"static void {self.name}", [*plain, "int threads"]),
+            *function_head(f"void {self.name}", self.passed(parameters)),
             CodeLine(f"  void *const buffers[] = {{{pointers or '0'}}};"),
             CodeLine(f"  uop_parallel({self.part}, buffers, {tasks}, {grain}, threads);"),
             CodeLine("}"),
         ]
+
+    def declaration(self) -> str:
+        """What a text declares in which the kernel does not stand, and is called."""
+        parameters = [self.parameter(argument, self.names[argument]) for argument in self.kernel.body.block.args]
+        return f"void {self.name}({', '.join(self.passed(parameters))});"
+
+    def passed(self, parameters: Sequence[str]) -> list[str]:
+        """Parameters of the function that a program calls."""
+        return [*(parameter.replace("*restrict ", "*") for parameter in parameters), "int threads"]
 
     def parameter(self, argument: SSAValue, name: str) -> str:
         outputs = [*self.kernel.body.block.args[: self.kernel.outputs.value.data]]

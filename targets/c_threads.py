@@ -7,8 +7,8 @@ typedef void uop_part(void *const *buffers, long long first, long long end);
 extern int omp_get_thread_num(void);
 extern int omp_get_num_threads(void);
 #else
-// Runs parts of tasks on so many threads: whoever loads the program may set it.
-void (*uop_pool)(uop_part *part, void *const *buffers, long long tasks, int threads) = 0;
+// Runs parts of tasks on so many threads: whoever loads the program may set it. It is one for all parts of a program.
+__attribute__((weak)) void (*uop_pool)(uop_part *part, void *const *buffers, long long tasks, int threads) = 0;
 #endif
 
 // Run [0, tasks) in ranges of at least `grain`, on at most so many threads.

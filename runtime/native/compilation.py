@@ -11,7 +11,7 @@ from ..artifact.artifact import Artifact
 from ..artifact.plan import Kernel, Plan
 from ..planning import Sources, find_function, plan_of
 from .compiler import CCompileError, Compiler, build
-from .cpu import host
+from .cpu import core_count, host
 from .program import LIBRARY, TARGET, TEXT, CpuProgram
 
 
@@ -24,7 +24,8 @@ def compile_program(module: ModuleOp, name: str = "forward", *, compiler: Compil
     translation = translate(module)
     plan = _plan(module, name, translation)
     try:
-        library = build(translation.text, name=name, compiler=compiler)
+        units = translation.units(core_count())
+        library = build(translation.text, units=units, name=name, compiler=compiler)
     except CCompileError as error:
         sources = dict.fromkeys(source for line in error.lines for source in translation.lines[line - 1].sources)
         message = "\n  from ".join([str(error), *sources])

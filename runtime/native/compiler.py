@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -89,7 +90,7 @@ class Compiler:
         threads = ("-fopenmp",) if openmp else ()
         return (
             *("-std=gnu17", "-O3", native, *wide, *COMPILER_FLAGS, *threads),
-            *("-fno-semantic-interposition", "-fPIC", "-shared", "-pthread", "-g0", "-w"),
+            *("-fno-semantic-interposition", "-Wl,-Bsymbolic", "-fPIC", "-shared", "-pthread", "-g0", "-w"),
         )
 
     def __str__(self) -> str:
@@ -155,22 +156,30 @@ def _version(command: tuple[str, ...]) -> str:
     return (done.stdout.splitlines() or [""])[0]
 
 
-def build(text: str, *, name: str = "program", compiler: Compiler | None = None, openmp: bool | None = None) -> bytes:
+def build(
+    text: str,
+    *,
+    units: Sequence[str] = (),
+    name: str = "program",
+    compiler: Compiler | None = None,
+    openmp: bool | None = None,
+) -> bytes:
     """A shared library of C text for this machine's CPU, from the cache where it has been built before.
 
-    name: of the file in messages. openmp: whether threads are OpenMP's; by default where the compiler has it.
+    units: the same text in parts, which are compiled at the same time. name: of the file in messages
+    openmp: whether threads are OpenMP's; by default where the compiler has it
     Raises `CCompileError` and `CompilerNotFoundError`.
     """
     compiler = find_compiler() if compiler is None else compiler
     flags = compiler.flags(host(), openmp=compiler.openmp if openmp is None else openmp)
     cache = default_cache()
     if cache is None:
-        return _build(text, name, compiler, flags)
+        return _build(text, units, name, compiler, flags)
     parts = {"kind": "c", "name": name, "target": host().identity, "text": text, "options": " ".join(flags)}
     key = Key({**parts, "C compiler": str(compiler)})
     files = cache.get(key)
     if files is None:
-        files = {"library": _build(text, name, compiler, flags)}
+        files = {"library": _build(text, units, name, compiler, flags)}
         cache.put(key, files)
     return files["library"]
 
@@ -181,17 +190,19 @@ def toolchain() -> str:
     return f"{compiler} {' '.join(compiler.flags(cpu, openmp=compiler.openmp))} {cpu.identity}"
 
 
-def _build(text: str, name: str, compiler: Compiler, flags: Sequence[str]) -> bytes:
+def _build(text: str, units: Sequence[str], name: str, compiler: Compiler, flags: Sequence[str]) -> bytes:
     folder = Path(tempfile.mkdtemp(prefix="uop-"))
     source = folder / (re.sub(r"\W", "_", name) + ".c")
     keep = False
     try:
+        if len(units) > 1 and (library := _compile_units(units, source, compiler, flags)) is not None:
+            return library
         library, log = _compile(text, source, compiler, flags)
         if library is not None:
             return library
         usable = _usable_flags(compiler, flags)
         if usable != flags:
-            return _build(text, name, compiler, usable)
+            return _build(text, units, name, compiler, usable)
         keep = True
         raise CCompileError(
             f"the C compiler refused the text that uop wrote, which is a defect of uop: please report it with the "
@@ -207,14 +218,41 @@ def _build(text: str, name: str, compiler: Compiler, flags: Sequence[str]) -> by
 
 def _compile(text: str, source: Path, compiler: Compiler, flags: Sequence[str]) -> tuple[bytes | None, str]:
     """The library of a text, which is written to `source`, None where the compiler refuses it; what it says."""
-    library = source.with_suffix(".so")
     source.write_text(text)
-    command = [*compiler.command, *flags, str(source), "-o", str(library), "-lm"]
+    return _link([source], source, compiler, flags)
+
+
+def _compile_units(units: Sequence[str], source: Path, compiler: Compiler, flags: Sequence[str]) -> bytes | None:
+    """The library of a text in parts, each compiled by a process of its own; None where one of them fails: the whole
+    text tells where."""
+
+    def compile(number: int) -> bool:
+        part = source.with_name(f"{source.stem}_{number}.c")
+        part.write_text(units[number])
+        command = [*compiler.command, *(flag for flag in flags if flag != "-shared"), "-c", str(part)]
+        return _run([*command, "-o", str(part.with_suffix(".o"))])[0]
+
+    numbers = range(len(units))
+    with ThreadPoolExecutor(len(units)) as pool:
+        if not all(pool.map(compile, numbers)):
+            return None
+    objects = [source.with_name(f"{source.stem}_{number}.o") for number in numbers]
+    return _link(objects, source, compiler, flags)[0]
+
+
+def _link(files: Sequence[Path], source: Path, compiler: Compiler, flags: Sequence[str]) -> tuple[bytes | None, str]:
+    library = source.with_suffix(".so")
+    done, log = _run([*compiler.command, *flags, *map(str, files), "-o", str(library), "-lm"])
+    return (library.read_bytes() if done else None), log
+
+
+def _run(command: Sequence[str]) -> tuple[bool, str]:
+    """Whether a command of a compiler succeeds, and what it says."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, errors="replace")
     except subprocess.TimeoutExpired:
-        return None, f"it took more than {TIMEOUT_SECONDS} seconds"
-    return (library.read_bytes() if done.returncode == 0 else None), done.stdout + done.stderr
+        return False, f"it took more than {TIMEOUT_SECONDS} seconds"
+    return done.returncode == 0, done.stdout + done.stderr
 
 
 def _usable_flags(compiler: Compiler, flags: Sequence[str]) -> Sequence[str]:

@@ -11,8 +11,18 @@ from xdsl.dialects.builtin import ModuleOp
 
 from uop.runtime.cache import default_cache
 from uop.runtime.native import compilation, compiler, library
-from uop.runtime.native.compiler import CCompileError, Compiler, CompilerNotFoundError, build, find_compiler, toolchain
+from uop.runtime.native.compiler import (
+    CCompileError,
+    Compiler,
+    CompilerNotFoundError,
+    build,
+    compiler_at,
+    find_compiler,
+    toolchain,
+    zig_command,
+)
 from uop.runtime.native.cpu import host, parse_cpuinfo
+from uop.targets import c
 from uop.targets.c import translate
 from uop.targets.writer import CodeLine
 
@@ -101,7 +111,7 @@ def test_a_refused_text_names_the_lines_of_the_user(monkeypatch: pytest.MonkeyPa
     module = module_of({}, [Kernel(MARK, "1000xi32", [], tasks=1000)])
     translation = translate(module)
     lines = [*translation.lines[:-1], CodeLine("  undeclared = 1;", ("model.py:7",)), translation.lines[-1]]
-    broken = compilation.Translation(lines, translation.kernels)
+    broken = compilation.Translation(lines, translation.kernels, translation.declarations)
 
     def broken_text(module: ModuleOp) -> compilation.Translation:
         return broken
@@ -109,6 +119,29 @@ def test_a_refused_text_names_the_lines_of_the_user(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(compilation, "translate", broken_text)
     with pytest.raises(CCompileError, match=r"\n  from model.py:7$") as caught:
         compilation.compile_program(module)
+    shutil.rmtree(caught.value.path.parent)
+
+
+@pytest.mark.parametrize("chosen", ["default", "zig"])
+def test_parts_of_a_text_are_built_at_the_same_time(chosen: str, monkeypatch: pytest.MonkeyPatch):
+    from test_cpu_programs import MARK, Kernel, module_of
+
+    if chosen == "zig" and zig_command() is None:
+        pytest.skip("the ziglang wheel is not installed")
+    monkeypatch.setattr(c, "UNIT_LINES", 1)
+    monkeypatch.setattr(compilation, "core_count", lambda: 3)
+    bodies = [
+        MARK.replace("%k = uop.cast %t", f"%k = uop.const {number} : i32\n  %u = uop.cast %t") for number in range(4)
+    ]
+    module = module_of({}, [Kernel(body, "1000xi32", [], tasks=1000) for body in bodies])
+    parts = translate(module).units(3)
+    assert sorted(part.count(" tasks, 1 or more a thread") for part in parts) == [1, 1, 2]
+    program = compilation.load_program(module, compiler=compiler_at(zig_command() or ()) if chosen == "zig" else None)
+    assert [result.tolist() for result in program.run([])] == [[number] * 1000 for number in range(4)]
+    # Where one of them fails, the whole text tells where.
+    with pytest.raises(CCompileError, match="wrong") as caught:
+        build("int right;\nint f(void) { return wrong; }\n", units=["int right;\n", "int f(void) { return wrong; }\n"])
+    assert caught.value.lines == [2]
     shutil.rmtree(caught.value.path.parent)
 
 

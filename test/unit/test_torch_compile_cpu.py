@@ -48,7 +48,7 @@ def test_a_compiled_module_shows_its_stages(capsys: pytest.CaptureFixture[str]):
     assert "\nvoid forward(" in capsys.readouterr().out
     kernel = program.kernels[0]
     assert kernel.arch.endswith("-byte vectors")
-    assert f"static void {kernel.name}(" in kernel.text
+    assert f"\nvoid {kernel.name}(" in kernel.text
 
 
 Structure = Callable[[Sequence[torch.Tensor]], Any]
