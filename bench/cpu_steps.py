@@ -4,6 +4,7 @@ bench/models.py share."""
 from __future__ import annotations
 
 import argparse
+import compileall
 import json
 import os
 import subprocess
@@ -12,6 +13,7 @@ import tempfile
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -167,11 +169,20 @@ class Steps:
 @contextmanager
 def steps(options: argparse.Namespace) -> Generator[Steps]:
     """Steps in a folder that is removed at the end."""
+    compile_bytecode()
     with tempfile.TemporaryDirectory(prefix="uop-bench-") as folder:
         step = Steps(Path(folder), options)
         if not options.no_inductor:
             step.run("inductor", "relu_mm")  # what Inductor builds once for a machine, and no program is to blame for
         yield step
+
+
+def compile_bytecode() -> None:
+    """Compile uop's Python files, as pip does when it installs a package: an editable install, in an environment that
+    writes no bytecode, would have each process do it again."""
+    for package in ("dialects", "rewriting", "passes", "targets", "frontends", "runtime", "tools"):
+        for folder in import_module(f"uop.{package}").__path__:
+            compileall.compile_dir(folder, quiet=2)
 
 
 def measure(name: str, options: argparse.Namespace, step: Steps) -> dict[str, Mapping[str, Any]]:
