@@ -125,7 +125,7 @@ C_STAGES: tuple[Stage, ...] = (
             Step(
                 "uop-partition",
                 ("cut", "join"),
-                fixed=(Option("products", print_values(1)),),
+                fixed=(Option("products", print_values(1)), Option("sharing", print_values(8))),
             ),
             Step("uop-merge-kernels"),
         ),

@@ -29,7 +29,7 @@ MOST_VECTORS = 4
 """Of keys in a step: of few queries, lest what is packed of them fill the first cache."""
 
 HEADS = 4
-"""Heads side by side of one query each: the next key waits for a chain of exponentials, of which there are more then."""
+"""Heads side by side of one query each: each has a chain of exponentials that the next key waits for."""
 
 
 def cpu_attention_schedule(shape: KernelShape, attention: AttentionShape, lanes: int) -> Choice:
@@ -78,8 +78,8 @@ def cpu_attention_schedule(shape: KernelShape, attention: AttentionShape, lanes:
 
 
 def _one_query(shape: KernelShape, attention: AttentionShape, lanes: int) -> Choice:
-    """One key after the other: lanes along the channels, and along the depth of the scores, which no value has together;
-    some heads side by side."""
+    """One key after the other: lanes along the channels, and along the depth of the scores, which no value has
+    together; some heads side by side."""
     channels, depth = (max(1, shape.extents[axis]) for axis in (attention.channels, attention.depth))
     lanes = min(lanes, power_of_two_above(channels))
     vectors, steps = ceil_div(channels, lanes), ceil_div(depth, lanes)

@@ -33,7 +33,8 @@ class TilePackPass(ModulePass):
     What tile-stage does for a step of a reduction in the shared memory of a GPU, for a whole task of a CPU: rows that
     are far apart in a buffer are neighbours in its array, and with `along` so are the elements that lanes read. Floats
     that are only read to be made wider are so in the array: the copy converts each once. Where a task has no room for
-    all, or where a loop ends at a position that is read from memory, the array has what a step of that loop reads.
+    all, where a loop ends at a position that is read from memory, or where no other loop repeats it, the array has what
+    a step of that loop reads.
 
     Leaves alone, with a remark: indices that are not linear, boxes for which `task_bytes` has no room. Leaves alone:
     reads of buffers that the schedule does not name, reads that have no registers along a dimension that is to be
@@ -61,9 +62,9 @@ def pack_kernel(kernel: KernelOp, stagings: Sequence[Staging], task_bytes: int =
 
 
 def _places(read: ReadOp, staging: Staging) -> list[ForOp | None]:
-    """The task, and, from the outside, the loops around others whose steps read different elements; from the first on
-    that may end early, if there is one. Nothing where `along` is a dimension along which the read has but one
-    element."""
+    """The task, and, from the outside, the loops around others whose steps read different elements: from the first on
+    that may end early, if there is one, and from the last that no other loop repeats, for its panels are smaller.
+    Nothing where `along` is a dimension along which the read has but one element."""
     if staging.along is not None and not shape_of(read.indices[staging.along].type):
         return []
     around: list[ForOp] = []
@@ -72,9 +73,13 @@ def _places(read: ReadOp, staging: Staging) -> list[ForOp | None]:
         around.insert(0, parent)
         parent = parent.parent_op()
     places: list[ForOp | None] = [None]
+    is_repeated = False
     for loop in around[:-1]:
-        if not is_alike(read, loop):
-            places = [] if _ends_early(loop) and places == [None] else places
+        if is_alike(read, loop):
+            is_repeated = True
+        elif not is_repeated or (places == [None] and _ends_early(loop)):
+            places = [loop]
+        else:
             places.append(loop)
     return places
 

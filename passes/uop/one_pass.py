@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from ...dialects.types import bit_width, element_of, is_integer
-from ...dialects.uop import AluOp, CastOp, KernelOp, MovementOp, ReduceAxisOp, ReduceOp, YieldOp
+from ...dialects.types import bit_width, element_count, element_of, is_integer, shape_of
+from ...dialects.uop import AluOp, CastOp, KernelOp, MovementOp, MulOp, ReduceAxisOp, ReduceOp, YieldOp
 from ...rewriting.builder import Builder
 from .cones import Combination, Cone
 from .rules.exponentials import varies
@@ -32,9 +32,9 @@ class OnePassTrials:
     need not be rounded before.
     """
 
-    def __init__(self, ops: Iterable[Operation], *, limited: bool = False):
-        """ops: those of the function, operands first. limited: see `becomes_one_pass`"""
-        self._limited = limited
+    def __init__(self, ops: Iterable[Operation], *, sharing: int = 1):
+        """ops: those of the function, operands first. sharing: see `becomes_one_pass`"""
+        self._sharing = sharing
         self.scores = frozenset(softmax.scores for softmax in _softmaxes(ops))
         """Sums of which a maximum is taken: where attention may begin."""
         self._tried: dict[frozenset[Operation], bool] = {}
@@ -48,10 +48,12 @@ class OnePassTrials:
     def becomes_one_pass(self, cone: Cone) -> bool:
         """Whether the kernel becomes one pass; tried if that is not known.
 
-        With `limited` only where it compares positions with data, such as keys with the length of a cache so far:
-        uop-limit-ranges ends the pass early then, perhaps much, which it cannot of products that stand alone.
+        Where fewer than `sharing` queries share keys only if it compares positions with data, such as keys with the
+        length of a cache so far: uop-limit-ranges ends the pass early then, perhaps much, which it cannot of products
+        that stand alone.
         """
-        if self._limited and not _compares_with_data(cone):
+        scores = [op for op in cone.ops if op in self.scores]
+        if any(_sharing(op) < self._sharing for op in scores) and not _compares_with_data(cone):
             return False
         reductions = frozenset(op for op in cone.ops if isinstance(op, Combination))
         known = self._tried.get(reductions)
@@ -109,6 +111,22 @@ def _softmaxes(ops: Iterable[Operation]) -> list[_Softmax]:
         elif len(before) < MOST_REDUCTIONS and isinstance(op, AluOp | CastOp | MovementOp):
             sources[op] = before
     return list(found.values())
+
+
+def _sharing(scores: Operation) -> int:
+    """With how many rows of one factor of a product each row of the other, which has more of them, is multiplied."""
+    product = scores.operands[0]
+    factors = product.owner.operands if isinstance(product.owner, MulOp) else ()
+    return element_count(shape_of(product.type)) // max((_distinct_elements(factor) for factor in factors), default=1)
+
+
+def _distinct_elements(value: SSAValue) -> int:
+    """The elements of a value that are not repetitions of others."""
+    count = element_count(shape_of(value.type))
+    while isinstance(value.owner, MovementOp | CastOp):
+        value = value.owner.operands[0]
+        count = min(count, element_count(shape_of(value.type)))
+    return max(1, count)
 
 
 def _compares_with_data(cone: Cone) -> bool:

@@ -54,7 +54,8 @@ class UOpPartitionPass(ModulePass):
     functions that return scalars.
 
     one_pass: whether a softmax between two products is one kernel, for uop-fuse-reductions to make one pass of.
-    limited: whether that is so only where positions are compared with data, so that the pass may end early.
+    sharing: how many queries share keys, at least, where that is so; of fewer only where positions are compared with
+      data, so that the pass may end early.
     products: the most contractions that share a kernel, and what they read.
     cut, join: names of values that are stored, or not, whatever that costs: `model.py:7` for what others use of the
       values that a source line computes, `%x` for one that has a name. A wrong name is an error that lists the names.
@@ -64,7 +65,7 @@ class UOpPartitionPass(ModulePass):
 
     products: int = PRODUCTS
     one_pass: bool = True
-    limited: bool = False
+    sharing: int = 1
     cut: tuple[str, ...] = ()
     join: tuple[str, ...] = ()
 
@@ -81,7 +82,7 @@ class UOpPartitionPass(ModulePass):
                 function.body.block,
                 products=self.products,
                 one_pass=self.one_pass,
-                limited=self.limited,
+                sharing=self.sharing,
                 cut=self.cut,
                 join=self.join,
             )

@@ -115,7 +115,7 @@ def test_one_walk_up_to_the_position(
     [
         (2, 2, 24, 24, 16, 16, torch.float32, 32, Attention(causal=True)),
         (4, 2, 33, 33, 17, 17, torch.float32, 64, Attention(causal=True)),
-        (2, 2, 1, 2, 3, 2, torch.float32, 32, Attention()),
+        (2, 2, 8, 9, 3, 2, torch.float32, 32, Attention()),
         (2, 1, 7, 13, 5, 67, torch.float32, 64, Attention(scale=3.0)),
         (1, 1, 9, 65, 32, 40, torch.float16, 32, Attention()),
         (3, 3, 17, 31, 8, 129, torch.bfloat16, 64, Attention(causal=True)),
@@ -200,3 +200,15 @@ def test_infinities_and_nan() -> None:
         x[1, 0] *= 1e18
 
     _masked(Written(), lambda: torch.ones(11, 37, dtype=torch.bool), put)
+
+
+def test_few_queries_are_products_that_stand_alone() -> None:
+    """Unless a position says where the keys end."""
+
+    def make() -> Call:
+        return Call(Attention(), (torch.randn(1, 2, 3, 16), torch.randn(1, 2, 24, 16), torch.randn(1, 2, 24, 16)))
+
+    imported = Captured(make(), make, "test").imported()
+    for _ in compile_stages(imported, CompileOptions(vector_bytes=32), target="c"):
+        pass
+    assert len([op for op in imported.function.body.block.ops if isinstance(op, LaunchOp)]) == 3

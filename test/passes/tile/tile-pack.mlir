@@ -94,8 +94,8 @@ uop.kernel @large(%out: memref<128x64xf32>, %a: memref<128x64xf32>, %b: memref<6
 // what has one row, the values, is read where it is.
 
 // CHECK-LABEL: uop.kernel @no_room
-// CHECK:         %[[Q:.*]] = tile.stage %x[%{{.*}}, %{{.*}}] buffers 1 : memref<1024x8xf32> -> memref<16x8xf32, strided<[1, 16]>, "shared">
 // CHECK:         loop.for %i
+// CHECK:           %[[Q:.*]] = tile.stage %x[%{{.*}}, %{{.*}}] buffers 1 : memref<1024x8xf32> -> memref<8x8xf32, strided<[1, 8]>, "shared">
 // CHECK:           loop.for %k (k = 32 loop)
 // CHECK:             %[[K:.*]] = tile.stage %x[%{{.*}}, %{{.*}}] buffers 1 : memref<1024x8xf32> -> memref<32x8xf32, strided<[1, 32]>, "shared">
 // CHECK:             loop.for %c
