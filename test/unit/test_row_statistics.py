@@ -34,6 +34,7 @@ JOINED = {
     "f32": "F.linear(F.layer_norm(torch.randn(17, 67), (67,), torch.rand(67), torch.randn(67)), torch.randn(33, 67))",
     "great mean": "F.linear(F.layer_norm(torch.randn(19, 64) + 1e4, (64,)), torch.randn(24, 64))",
     "three rows": f"F.linear(F.layer_norm(torch.randn(3, 257, {HALF}), (257,)), torch.randn(300, 257, {HALF}))",
+    "rows of a batch": f"F.linear(F.layer_norm(torch.randn(3, 9, 40, {HALF}), (40,)), torch.randn(24, 40, {HALF}))",
     "rows across": "F.layer_norm(torch.randn(40, 48), (48,)) @ torch.randn(48, 40)",
     "RMSNorm": "F.linear(F.rms_norm(torch.randn(40, 48), (48,), torch.rand(48)), torch.randn(40, 48))",
     "length 1": f"F.linear(F.normalize(torch.randn(33, 50, {HALF}), dim=-1), torch.randn(40, 50, {HALF}))",

@@ -92,7 +92,9 @@ def linear(b: Lowering, input: Tensor, weight: Tensor, bias: Tensor | None = Non
     *leading, inner = x.shape
     flat = x.reshape((element_count(leading), inner))
     result = product_of_rows(flat, b.factor(weight))
-    return (result if bias is None else bias.cast(b.compute) + result).reshape(b.shape)
+    result = result if bias is None else bias.cast(b.compute) + result
+    # Rounded before its rows are split again: what rounds them is in the kernel of the product.
+    return result.cast(b.element).reshape(b.shape)
 
 
 @lowering("addmm")
