@@ -210,7 +210,8 @@ class _Rewriting:
         self, overload: OpOverload[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], node: fx.Node
     ) -> fx.Node:
         """A call in the place of `node`, whose arguments are nodes of the exported graph as well."""
-        call = self.graph.call_function(overload, fx.node.map_arg(args, self._value), kwargs)
+        given = tuple([self._value(each) if isinstance(each, fx.Node) else each for each in args])
+        call = self.graph.call_function(overload, given, kwargs)
         call.meta = dict(node.meta)
         return call
 
@@ -263,7 +264,7 @@ class _Rewriting:
             else:
                 returned.append(output)
                 specs.append(spec)
-        self.graph.output(tuple(returned))
+        self.graph.output(cast("Any", tuple(returned)))
         return specs
 
 

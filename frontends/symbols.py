@@ -48,7 +48,7 @@ class Symbols:
             case sympy.Integer():
                 return Extent.of(int(expression.p))
             case sympy.Symbol():
-                return Extent.of(self.symbol(str(expression)).name)
+                return Extent.of(self.symbol(expression.name).name)
             case sympy.Add():
                 return sum(map(self._extent, arguments), Extent())
             case sympy.Mul():

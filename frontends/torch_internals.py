@@ -114,7 +114,11 @@ def functional_overload(overload: OpOverload[..., Any]) -> OpOverload[..., Any] 
 
 def call_on_fake_tensors(overload: OpOverload[..., Any], node: fx.Node) -> Any:
     """What `overload` gives for the arguments of `node`, as fake tensors."""
-    args, kwargs = fx.node.map_arg((node.args, dict(node.kwargs)), lambda source: source.meta["val"])
+
+    def value_of(source: fx.Node) -> Any:
+        return source.meta["val"]
+
+    args, kwargs = fx.node.map_arg((node.args, dict(node.kwargs)), value_of)
     (mode, *_) = [value.fake_mode for value in args if isinstance(value, FakeTensor)]
     with mode:
         return overload(*args, **kwargs)

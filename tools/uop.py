@@ -6,6 +6,9 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+
+from .garbage import rare_collections
 
 ARCHITECTURES = ("sm_80", "sm_90", "sm_100")
 DEVICES = ("sim", "interpret", "cpu", "cuda")
@@ -414,7 +417,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # PyTorch takes seconds to load: the command line is checked first.
         from .uop_commands import execute
 
-        return execute(options)
+        with rare_collections() if options.command == "compile" else nullcontext():
+            return execute(options)
 
     return guarded(execute)
 

@@ -1,32 +1,26 @@
 """`uop-opt`: reads IR, runs passes, prints IR, with the manners of mlir-opt."""
 
-import gc
 import os
 import sys
 from collections.abc import Sequence
 
-# Python looks for garbage after so many new objects; its 700 cost a twentieth of the time of loading xDSL, and more
-# of building IR.
-GARBAGE_THRESHOLD = 100_000
+from .garbage import rare_collections
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run `uop-opt`; returns 0, 1 for an error in the input or a pass, 2 for a bad command line."""
-    threshold = gc.get_threshold()
-    gc.set_threshold(GARBAGE_THRESHOLD, *threshold[1:])
     try:
-        # Loading xDSL takes most of the time of a small run.
-        from .driver import drive
+        with rare_collections():
+            # Loading xDSL takes most of the time of a small run.
+            from .driver import drive
 
-        return drive(sys.argv[1:] if arguments is None else arguments)
+            return drive(sys.argv[1:] if arguments is None else arguments)
     except BrokenPipeError:
         # The reader has gone. Python flushes standard output at exit: let that go nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt:
         return 130
-    finally:
-        gc.set_threshold(*threshold)
 
 
 if __name__ == "__main__":
