@@ -1,12 +1,18 @@
 """The pass `choose-cpu-schedule`."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from .choose_schedule import choose_schedules
+from ...dialects.schedule import Staging
+from ...dialects.uop import KernelOp
+from ...rewriting.diagnostics import PassError
+from ..tile.tile_pack import pack_kernel
+from ..tile.tile_stage import Unstaged
+from .choose_schedule import StageRule, choose_schedules
 from .cpu_schedule_rules import choose_for_cpu
 from .schedule_pins import parse_pins
 
@@ -21,7 +27,7 @@ class ChooseCPUSchedulePass(ModulePass):
     Leaves alone: kernels that have a schedule, and kernels that are not in loop form.
 
     vector_bytes: bytes of a vector of the machine, 16, 32 or 64.
-    schedule: what the user decides, as choose-schedule takes it.
+    schedule: what the user decides, as choose-schedule takes it; `stage` is what tile-pack makes of it.
     Refused: what cannot be read or carried out.
     """
 
@@ -34,4 +40,24 @@ class ChooseCPUSchedulePass(ModulePass):
         parse_pins(self.schedule)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        choose_schedules(op, parse_pins(self.schedule), lambda shape: choose_for_cpu(shape, self.vector_bytes))
+        choose_schedules(op, parse_pins(self.schedule), lambda shape: choose_for_cpu(shape, self.vector_bytes), _PACKED)
+
+
+def _pack(kernel: KernelOp, stagings: Sequence[Staging]) -> list[Unstaged]:
+    """Pack as tile-pack does. Raises `PassError` for what only shared memory has."""
+    for staging in stagings:
+        if staging.buffers != 1 or staging.asynchronous or staging.swizzle:
+            raise PassError(
+                f"kernel @{kernel.sym_name.data}: the schedule stages `{staging}`, but a CPU copies a panel by loads "
+                "and stores, and then reads it",
+                kernel,
+                "`buffers`, `async` and `swizzle` are for the shared memory of GPUs: leave them out",
+            )
+    return pack_kernel(kernel, stagings)
+
+
+_PACKED = StageRule(
+    _pack,
+    "what is packed is read at indices that are linear in the axes; a panel, of all that a task reads or of a step of "
+    "a loop around others, takes at most 896 KiB: more tasks or smaller tiles make it smaller",
+)

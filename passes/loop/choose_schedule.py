@@ -12,7 +12,7 @@ from ...dialects.tile import StageOp
 from ...dialects.uop import KernelOp
 from ...rewriting.diagnostics import PassError, emit_remark
 from ..tile.tile_drop_masks import TileDropMasksPass
-from ..tile.tile_stage import stage_kernel, staged_arguments
+from ..tile.tile_stage import Unstaged, stage_kernel, staged_arguments
 from .convert_loop_to_tile import ConvertLoopToTilePass
 from .kernel_shape import KernelShape, shape_of_kernel
 from .schedule_checks import check_schedule
@@ -51,7 +51,28 @@ class ChooseSchedulePass(ModulePass):
         choose_schedules(op, parse_pins(self.schedule), choose)
 
 
-def choose_schedules(module: ModuleOp, pins: Sequence[Pin], rule: Callable[[KernelShape], Choice]) -> None:
+@dataclass(frozen=True)
+class StageRule:
+    """What a target does with `stage` of a schedule.
+
+    stage: carries it out on a kernel in tile form; the reads that are left alone. help: what can be staged
+    """
+
+    stage: Callable[[KernelOp, Sequence[Staging]], list[Unstaged]]
+    help: str
+
+
+_SHARED = StageRule(
+    stage_kernel,
+    "what is staged is read inside a reduced axis that has a loop factor, or only behind it, at indices that are "
+    "linear in the axes, and fits: fewer buffers or smaller tiles take less",
+)
+"""Slabs in the shared memory of a GPU."""
+
+
+def choose_schedules(
+    module: ModuleOp, pins: Sequence[Pin], rule: Callable[[KernelShape], Choice], staging: StageRule = _SHARED
+) -> None:
     """Write the schedule that `rule` chooses on each kernel in loop form that has none, and what is pinned over it."""
     kernels = [kernel for kernel in module.ops if isinstance(kernel, KernelOp)]
     _check_names(pins, kernels)
@@ -66,7 +87,7 @@ def choose_schedules(module: ModuleOp, pins: Sequence[Pin], rule: Callable[[Kern
         kernel.schedule = ScheduleAttr(choice.schedule)
         said = f"@{kernel.sym_name.data}: {choice.reason}: {choice.schedule}"
         if own := [pin for pin in pins if pin.kernel is None] + of_kernel:
-            _pin(kernel, own)
+            _pin(kernel, own, staging)
             said += f"; pinned: {', '.join(map(str, own))}: {kernel.schedule.data}"
         emit_remark(kernel, said)
 
@@ -79,7 +100,7 @@ def _check_names(pins: Sequence[Pin], kernels: Sequence[KernelOp]) -> None:
             raise PassError(f"schedule '@{pin.kernel}: {pin}': no kernel is called that", None, f"there are: {known}")
 
 
-def _pin(kernel: KernelOp, pins: Sequence[Pin]) -> None:
+def _pin(kernel: KernelOp, pins: Sequence[Pin], staging: StageRule) -> None:
     """Put what is pinned in the place of what was chosen, and check that it can be carried out."""
     assert kernel.schedule is not None
     chosen = schedule = kernel.schedule.data
@@ -92,7 +113,7 @@ def _pin(kernel: KernelOp, pins: Sequence[Pin]) -> None:
         check_schedule(kernel)
         for pin in pins:
             if pin.stage:
-                _check_staging(kernel, pin.stage)
+                _check_staging(kernel, pin.stage, staging)
     except PassError as error:
         if error.help is None and any(pin.kernel is None for pin in pins):
             name = kernel.sym_name.data
@@ -102,13 +123,13 @@ def _pin(kernel: KernelOp, pins: Sequence[Pin]) -> None:
         raise
 
 
-def _check_staging(kernel: KernelOp, stagings: Sequence[Staging]) -> None:
+def _check_staging(kernel: KernelOp, stagings: Sequence[Staging], rule: StageRule) -> None:
     """Stage in a copy of the kernel. Raises `PassError` for a buffer of which no read can be staged."""
     copy = kernel.clone()
     module = ModuleOp([copy])
     ConvertLoopToTilePass().apply(Context(), module)
     TileDropMasksPass().apply(Context(), module)
-    unstaged = {left.buffer: left.reason for left in stage_kernel(copy, stagings)}
+    unstaged = {left.buffer: left.reason for left in rule.stage(copy, stagings)}
     staged = {op.buffer for op in copy.body.walk() if isinstance(op, StageOp)}
     for staging, argument in zip(stagings, staged_arguments(copy, stagings), strict=True):
         if argument not in staged:
@@ -116,6 +137,5 @@ def _check_staging(kernel: KernelOp, stagings: Sequence[Staging]) -> None:
             raise PassError(
                 f"kernel @{name}: the schedule stages %{staging.buffer}, which cannot be staged: {reason}",
                 kernel,
-                "what is staged is read inside a reduced axis that has a loop factor, or only behind it, at indices "
-                "that are linear in the axes, and fits: fewer buffers or smaller tiles take less",
+                rule.help,
             )

@@ -20,7 +20,7 @@ from ...rewriting.dead import erase_unused
 from ...rewriting.diagnostics import emit_remark
 from .accesses import kernels_of
 from .places import builder_before
-from .tile_stage import Unstaged, is_alike, stage_kernel
+from .tile_stage import Unstaged, is_alike, stage_kernel, staged_arguments
 
 TASK_BYTES = 896 * 1024
 """What a task packs, at most: most of what it has for arrays, and of the second cache of a core."""
@@ -57,15 +57,25 @@ class TilePackPass(ModulePass):
 
 
 def pack_kernel(kernel: KernelOp, stagings: Sequence[Staging], task_bytes: int = TASK_BYTES) -> list[Unstaged]:
-    """Pack what a task, or a step of one of its loops, reads of these buffers; the reads that are left alone."""
-    return stage_kernel(kernel, stagings, task_bytes, _places)
+    """Pack what a task, or a step of one of its loops, reads of these buffers; the reads that are left alone, but those
+    of a buffer of which others are packed along another dimension."""
+    unstaged = stage_kernel(kernel, stagings, task_bytes, _places)
+    for staging, argument in zip(stagings, staged_arguments(kernel, stagings), strict=True):
+        users = [use.operation for use in argument.uses]
+        read = next((op for op in users if isinstance(op, ReadOp)), None)
+        is_packed = any(isinstance(op, StageOp) for op in users)
+        if read is not None and not is_packed and not any(left.buffer == staging.buffer for left in unstaged):
+            reason = f"no read of it has registers along dimension {staging.along}"
+            unstaged.append(Unstaged(read, staging.buffer, reason))
+    return unstaged
 
 
 def _places(read: ReadOp, staging: Staging) -> list[ForOp | None]:
     """The task, and, from the outside, the loops around others whose steps read different elements: from the first on
     that may end early, if there is one, and from the last that no other loop repeats, for its panels are smaller.
     Nothing where `along` is a dimension along which the read has but one element."""
-    if staging.along is not None and not shape_of(read.indices[staging.along].type):
+    along = read.indices[staging.along : staging.along + 1] if staging.along is not None else ()
+    if any(not shape_of(value.type) for value in along):
         return []
     around: list[ForOp] = []
     parent = read.parent_op()

@@ -84,6 +84,53 @@ def test_what_cannot_be_carried_out_is_refused(
     assert "Traceback" not in output.err
 
 
+@pytest.mark.parametrize(
+    "schedule",
+    [
+        "stage = [%y]",  # read in no serial loop, which a GPU could not stage
+        "k = 50 unroll, stage = [%y]",
+        "i = 5 loop * 8 register, j = 2 block * 2 register * 16 register, k = 5 loop * 10 loop, stage = [%y pad 3]",
+        "i = 3 block * 16 register, j = 41 loop, stage = [%x along 0]",
+    ],
+)
+def test_pins_of_a_cpu_are_right(schedule: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--device", "cpu", "-c", PRODUCT, "--schedule", schedule]) == 0, capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("schedule", "message", "help"),
+    [
+        ("stage = [%out]", "stages %out, which cannot be staged: nothing reads it", "linear"),
+        (
+            "stage = [%y buffers 2 async]",
+            "stages `%y buffers 2 async`, but a CPU copies a panel by loads",
+            "shared memory",
+        ),
+        (
+            "i = 37 block, stage = [%x along 0]",
+            "%x, which cannot be staged: no read of it has registers along",
+            "linear",
+        ),
+        ("stage = [%x along 2]", "%x, which cannot be staged: a slab of 2 dimensions has no dimension 2", "linear"),
+    ],
+)
+def test_what_a_cpu_cannot_pack_is_refused(
+    schedule: str, message: str, help: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compile", "--target", "c", "-c", PRODUCT, "--schedule", schedule]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("uop: error: kernel @forward_0: ")
+    assert message in error.splitlines()[0]
+    assert help in error.splitlines()[-1]
+    assert "Traceback" not in error
+
+
+def test_more_than_a_task_has_room_for_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    code = "torch.randn(64, 4096) @ torch.randn(4096, 4096)"
+    assert main(["compile", "--target", "c", "-c", code, "--schedule", "j = 16 loop * 256 register, stage = [%y]"]) == 1
+    assert "which cannot be staged: the slab takes 4194304 bytes, and 0 of the 917504" in capsys.readouterr().err
+
+
 def test_an_unknown_kernel_lists_the_kernels(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "-c", PRODUCT, "--schedule", "@forward_7: i = 37 block"]) == 1
     error = capsys.readouterr().err
