@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from xdsl.dialects.func import ReturnOp
@@ -90,17 +90,18 @@ class Fusion:
         for value in self.outputs:
             if isinstance(source := source_of_view(value).owner, Operation):
                 self.materialised.add(source)
+        wanted: set[Operation] = set()
         for name in cut:
             for op in last_of(named(self.ops, name)):
-                if (end := self._materialise(op)) not in self._cuts:
-                    self._cuts[end] = op, f"'{name}' is cut"
+                wanted.add(end := self._materialise(op))
+                self._cuts.setdefault(end, (op, f"'{name}' is cut"))
         for op in self.ops:
             if isinstance(op, Combination) and not self._kernels_of.get(op):
                 self._fuse_forward(op)
         for op in sorted(self.materialised, key=self.position.__getitem__):
             self._settle(op)
         if products > 1:
-            self._absorb_statistics()
+            self._absorb_statistics(wanted)
         for name in join:
             self._join(name)
 
@@ -112,12 +113,13 @@ class Fusion:
             self._tell_statistics(cones)
         return join_siblings(cones, self.position, self.find_violation) if self._products > 1 else cones
 
-    def _absorb_statistics(self) -> None:
-        """Let the products of rows compute the statistics of these, where nobody else needs them."""
+    def _absorb_statistics(self, wanted: Collection[Operation]) -> None:
+        """Let the products of rows compute the statistics of these, where nobody else needs them, and nobody wants the
+        rows to be stored."""
         returned = {source_of_view(value) for value in self.outputs}
         for cone in sorted(self.cones.values(), key=lambda cone: self.position[cone.ops[-1]]):
             reduces = any(isinstance(op, Combination) for op in cone.ops)
-            if not reduces or _has_product(cone) or not returned.isdisjoint(cone.roots):
+            if not reduces or cone.ops[-1] in wanted or _has_product(cone) or not returned.isdisjoint(cone.roots):
                 continue
             # What a legal kernel reduces beside a product are statistics of its rows.
             joined = self._absorbed(cone)

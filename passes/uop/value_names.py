@@ -28,14 +28,21 @@ def named(ops: Iterable[Operation], name: str) -> list[Operation]:
 
 
 def last_of(ops: Sequence[Operation]) -> list[Operation]:
-    """Of the ops that a name means those whose values others use, or leave, before they are only reshaped."""
+    """Of the ops that a name means those whose values others use, or leave, but for those that only reshape them."""
     own = set(ops)
-    users = {op: [use.operation for result in op.results for use in result.uses] for op in ops}
-    return [op for op in ops if not isinstance(op, ReshapeOp) and not all(_inside(user, own) for user in users[op])]
+    return [op for op in ops if not isinstance(op, ReshapeOp) and not own.issuperset(_users(op))]
 
 
-def _inside(user: Operation, own: set[Operation]) -> bool:
-    return user in own and not isinstance(user, ReshapeOp)
+def _users(op: Operation) -> Iterable[Operation]:
+    """What uses the values of an op, repeated or reshaped or as they are."""
+    pending = list(op.results)
+    while pending:
+        for use in pending.pop().uses:
+            user = use.operation
+            if isinstance(user, ExpandOp | ReshapeOp):
+                pending += user.results
+            else:
+                yield user
 
 
 def _is_named(op: Operation, name: str) -> bool:

@@ -3,6 +3,8 @@
 // RUN: uop-opt %s --pass-pipeline 'builtin.module(uop-partition{products=1 join=%norm})' | filecheck %s --check-prefix JOIN
 // RUN: uop-opt %s --pass-pipeline 'builtin.module(uop-partition{products=1 join=model.py:3})' | filecheck %s --check-prefix JOIN
 // RUN: uop-opt %s --pass-pipeline 'builtin.module(uop-partition{products=1 join=model.py:3 cut=%norm})' | filecheck %s --check-prefix JOIN
+// RUN: uop-opt %s --pass-pipeline 'builtin.module(uop-partition)' | filecheck %s --check-prefix JOIN
+// RUN: uop-opt %s --pass-pipeline 'builtin.module(uop-partition{cut=model.py:3})' | filecheck %s --check-prefix APART
 // RUN: not uop-opt %s --pass-pipeline 'builtin.module(uop-partition{cut=model.py:9})' 2>&1 | filecheck %s --check-prefix UNKNOWN
 // RUN: not uop-opt %s --pass-pipeline 'builtin.module(uop-partition{join=model.py:5})' 2>&1 | filecheck %s --check-prefix RETURNED
 
@@ -34,6 +36,11 @@ func.func @f(%x: tensor<8x64xf32>, %w: tensor<32x64xf32>) -> tensor<8x32xf32> {
 // CUT-NEXT:    %{{.*}} = uop.launch @f_1(%w, %norm)
 // CUT-NEXT:    %{{.*}} = uop.launch @f_2(
 // CUT-NEXT:    func.return
+
+// APART-LABEL: func.func @f(
+// APART-NEXT:    %norm = uop.launch @f_0(%x)
+// APART-NEXT:    %{{.*}} = uop.launch @f_1(%w, %norm)
+// APART-NEXT:    func.return
 
 // JOIN-LABEL: func.func @f(
 // JOIN-NEXT:    %{{.*}} = uop.launch @f_0(%x, %w)
