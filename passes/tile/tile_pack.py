@@ -96,7 +96,7 @@ def _places(read: ReadOp, staging: Staging) -> list[ForOp | None]:
 
 def _ends_early(loop: ForOp) -> bool:
     """Whether limits of the loop are read from memory."""
-    stack, seen = [limit for limit in loop.limits.values if limit is not None], set[SSAValue]()
+    stack, seen = list(loop.limits.values), set[SSAValue]()
     while stack:
         owner = stack.pop().owner
         if isinstance(owner, ReadOp):
