@@ -40,6 +40,10 @@ once in it."""
 THREAD_COLUMNS = 4
 """Columns of a tile for which a thread computes an element of the rows once, without matrix instructions."""
 
+WAITING_OPERATIONS = 1 << 19
+"""Operations of a large GPU while it waits for one element of the reduced axis: products in f32 of what is computed are
+not summed in slices, nor by steps that are written out, and walk slabs of 16 elements one after the other."""
+
 MULTIPROCESSORS = 128
 """Of a large GPU: fewer tiles leave some idle, but take as long."""
 
@@ -142,22 +146,18 @@ def _with_operand(
     rows = frozenset[int]().union(*(each.dependent for each in in_front))
     over = contractions[0].over
     length = size_of(plan, over)
-    if len(over) != 1 or (length > LONGEST_ROW and any(_monoid(each.op) != "add" for each in in_front)):
+    if len(over) != 1 or (length > LONGEST_ROW and any(_monoid(each.op) == "max" for each in in_front)):
         return RowStatistics(beside)
     of_statistics = sum(1 + _operations(plan, reads_of(plan, each), over) for each in in_front)
     of_operand = _operations(plan, made_of(plan, [place]), over)
     count, columns = size_of(plan, rows), sum(size_of(plan, each.dependent - rows) for each in contractions)
     walked = length * max(count * -(-columns // SMALL_TILE), MULTIPROCESSORS * min(count, SMALL_TILE))
     stored = _stored(place[0])
-    repeated = walked if _is_for_matrices(place[0]) else walked * (SMALL_TILE // THREAD_COLUMNS)
-    size = count * length * byte_width(element_of(stored.type))
-    return RowStatistics(
-        beside,
-        in_front,
-        stored,
-        of_statistics * walked + of_operand * repeated,
-        MOST_OPERATIONS + 2 * OPERATIONS_PER_BYTE * size,
-    )
+    operations = (of_statistics + of_operand) * walked
+    if not _is_for_matrices(place[0]):
+        operations += of_operand * walked * (SMALL_TILE // THREAD_COLUMNS - 1) + WAITING_OPERATIONS * length
+    worth = MOST_OPERATIONS + 2 * OPERATIONS_PER_BYTE * count * length * byte_width(element_of(stored.type))
+    return RowStatistics(beside, in_front, stored, operations, worth)
 
 
 def _monoid(op: Combination) -> str:
