@@ -114,6 +114,9 @@ STAGES: tuple[Stage, ...] = (
 _ATTENTION = (Option("row", print_values(2**62)), Option("warp-row", print_values(2**62)))
 """A CPU walks over a row twice sooner than it computes an exponential more: only attention is made one walk."""
 
+_BEYOND_CACHES = (Option("row", print_values(1 << 18)), Option("column", print_values(2**62)))
+"""A second walk over a row of 1 MiB, which the second cache holds, costs a CPU less than to combine its parts."""
+
 C_STAGES: tuple[Stage, ...] = (
     Stage("torch"),
     _UOP,
@@ -121,6 +124,7 @@ C_STAGES: tuple[Stage, ...] = (
         "partition",
         (
             Step("uop-expand-scatter"),
+            Step("uop-fuse-deviations", fixed=_BEYOND_CACHES),
             Step("uop-split-reduce", fixed=(Option("products", print_values(False)),)),
             Step(
                 "uop-partition",

@@ -14,11 +14,14 @@ from .cpu_product_rule import cpu_product_schedule
 from .kernel_shape import KernelShape
 from .product_rule import product_axes
 from .schedule_parts import Axes, Choice, ceil_div, factors_of, power_of_two_above, schedule_of
-from .schedule_rules import contiguous_axis
+from .schedule_rules import contiguous_axis, reduces_in_stages
 from .transpose_rule import transposed_axes
 
 VECTORS = 4
 """Vectors side by side in a step of a loop: as many chains of dependent operations as hide the latency of one."""
+
+STAGED_VECTORS = 16
+"""Vectors of a step that a monoid in two stages combines, which it then adds to what there is: in scalars."""
 
 TASK_ELEMENTS = 8192
 """Elements of a row that one task computes: their operands and results fit the first cache."""
@@ -101,7 +104,7 @@ def _row_reduction(shape: KernelShape, row: str, lanes: int) -> Choice:
         }
         reason = f"rows of {extent}: {rows} side by side share what they read, a vector of {lanes} along {row} a step"
         return Choice(schedule_of(shape, axes), reason)
-    vectors, lanes = _vectors(extent, lanes)
+    vectors, lanes = _vectors(extent, lanes, STAGED_VECTORS if reduces_in_stages(shape) else VECTORS)
     axes = {
         row: factors_of(
             (ceil_div(extent, vectors * lanes), AxisKind.LOOP),

@@ -294,6 +294,16 @@ def _alignment(shape: KernelShape, row: str, threads: int) -> Alignment | None:
 
 def _aligned(align: Alignment | None) -> str:
     return "" if align is None else f", from a multiple of {align.elements} elements on"
+    reductions = [op for op in ops_inside(shape.kernel.body) if isinstance(op, ReduceOp)]
+    return len(reductions) == 1 and reductions[0].monoid.monoid.stages is None
+
+
+def reduces_in_stages(shape: KernelShape) -> bool:
+    """Whether a reduction combines many elements in two stages, with less work than one after the other."""
+    reductions = [op for op in ops_inside(shape.kernel.body) if isinstance(op, ReduceOp)]
+    return any(op.monoid.monoid.stages is not None for op in reductions)
+
+
 
 
 def _needs_rows_once(shape: KernelShape) -> bool:
@@ -303,14 +313,7 @@ def _at_once(shape: KernelShape, steps: int, most: int) -> int:
     elements are combined in two stages, which is less work for many; else of one."""
     if steps <= most:
         return steps
-    in_stages = any(
-        isinstance(op, ReduceOp) and op.monoid.monoid.stages is not None for op in ops_inside(shape.kernel.body)
-    )
-    return max(1, most) if in_stages else 1
-
-
-    reductions = [op for op in ops_inside(shape.kernel.body) if isinstance(op, ReduceOp)]
-    return len(reductions) == 1 and reductions[0].monoid.monoid.stages is None
+    return max(1, most) if reduces_in_stages(shape) else 1
 
 
 def _row_reduction(shape: KernelShape, row: str) -> Choice:

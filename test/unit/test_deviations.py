@@ -12,10 +12,12 @@ from typing import cast
 
 import numpy as np
 import pytest
+import torch
 import z3
 from test_tile_to_gpu_kernel import needs_nvrtc
 from xdsl.ir import Attribute, SSAValue
 
+import uop
 from uop.dialects.gpu_kernel import ARCHITECTURES
 from uop.dialects.monoids import MONOIDS, ALUBuilder, Combine, Number, Stages
 from uop.dialects.uop import ReduceAxisOp
@@ -273,3 +275,27 @@ def test_a_rule_that_forgets_the_mean_is_refused() -> None:
 
     (rule,) = Rules((reduce_axis[...] >> broken_rule).up_to_rounding())
     assert any(wrong is not None for _, _, wrong in check_on_kernels(rule))
+
+
+class Variance(torch.nn.Module):
+    """Of rows."""
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return torch.var_mean(x, dim=1)
+
+
+@pytest.mark.parametrize("size", [(1 << 18) + 1, 600_011])
+def test_rows_beyond_the_caches_of_a_cpu(size: int) -> None:
+    """One walk for both, and as few digits lost as in two."""
+    x = torch.randn(2, size, generator=torch.Generator().manual_seed(0)) + 1e4
+    program = uop.compile(Variance(), (x,), target="c", device="cpu")
+    variance, mean = program(x)
+    expected, expected_mean = torch.var_mean(x.double(), dim=1)
+    torch.testing.assert_close(variance.double(), expected, rtol=3e-5, atol=0)
+    torch.testing.assert_close(mean.double(), expected_mean, rtol=1e-7, atol=0)
+    assert "welford" in program.stages["range"]
+    x[0, 1000], x[1, 2000] = INFINITY, NAN
+    variance, mean = program(x)
+    assert variance.isnan().all()
+    assert mean[0] == INFINITY
+    assert mean[1].isnan()
