@@ -292,8 +292,8 @@ def _alignment(shape: KernelShape, row: str, threads: int) -> Alignment | None:
     return Alignment(row, elements) if behind < before else None
 
 
-def _aligned(align: Alignment | None) -> str:
-    return "" if align is None else f", from a multiple of {align.elements} elements on"
+def _needs_rows_once(shape: KernelShape) -> bool:
+    """Whether there is one reduction, and it combines its elements in one stage."""
     reductions = [op for op in ops_inside(shape.kernel.body) if isinstance(op, ReduceOp)]
     return len(reductions) == 1 and reductions[0].monoid.monoid.stages is None
 
@@ -304,10 +304,6 @@ def reduces_in_stages(shape: KernelShape) -> bool:
     return any(op.monoid.monoid.stages is not None for op in reductions)
 
 
-
-
-def _needs_rows_once(shape: KernelShape) -> bool:
-    """Whether there is one reduction, and it combines its elements in one stage."""
 def _at_once(shape: KernelShape, steps: int, most: int) -> int:
     """Of how many steps a thread holds the elements: of all, if that are no more than `most`, or of so many where
     elements are combined in two stages, which is less work for many; else of one."""
@@ -390,6 +386,10 @@ def _row_reduction(shape: KernelShape, row: str) -> Choice:
         schedule_of(shape, axes, align=align),
         f"rows of {total}: a row a block of {budget // left} threads, {where}" + _aligned(align),
     )
+
+
+def _aligned(align: Alignment | None) -> str:
+    return "" if align is None else f", from a multiple of {align.elements} elements on"
 
 
 # Reductions along an axis whose elements lie apart.
