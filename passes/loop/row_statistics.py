@@ -3,11 +3,14 @@ product in one kernel."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import gcd, prod
 
+from xdsl.ir import Operation, SSAValue
+
 from ...dialects.axes import THREAD_KINDS, AxisKind
-from ...dialects.loop import ForOp, ReduceOp
+from ...dialects.loop import ReduceOp
 from ...dialects.schedule import Factor
 from ...dialects.traversal import ops_inside
 from .kernel_shape import KernelShape
@@ -22,15 +25,18 @@ them."""
 
 
 def statistic_axes(shape: KernelShape) -> list[str]:
-    """The axes along which something is reduced in fewer loops than what is reduced along other axes: statistics of
-    rows, for all columns of a product."""
+    """The axes along which something is reduced that the elements of another reduction, along other axes, are made of:
+    statistics of the rows of a product."""
     outer = [op for op in ops_inside(shape.kernel.body) if isinstance(op, ReduceOp)]
     outer = [op for op in outer if not isinstance(op.parent_op(), ReduceOp)]
-    depths = {op: _loops_around(op) for op in outer}
-    deepest = max(depths.values(), default=0)
-    inside = {axis for op, depth in depths.items() if depth == deepest for axis in _axes(op)}
-    before = [axis for op, depth in depths.items() if depth < deepest for axis in _axes(op)]
-    return [axis for axis in dict.fromkeys(before) if axis not in inside and axis not in shape.parallel]
+    if len({op.axis for op in outer}) < 2:
+        return []
+    found: dict[str, None] = {}
+    for op in outer:
+        own = _axes(op)
+        for other in _made_of(op, outer):
+            found |= dict.fromkeys(axis for axis in _axes(other) if axis not in own)
+    return [axis for axis in found if axis not in shape.parallel]
 
 
 def without_axes(shape: KernelShape, axes: list[str]) -> KernelShape:
@@ -92,11 +98,17 @@ def _factors(extent: int, step: int, threads: list[Factor], width: int) -> list[
     return kept or [Factor(1, AxisKind.LOOP)]
 
 
-def _loops_around(op: ReduceOp) -> int:
-    depth, outer = 0, op.parent_op()
-    while isinstance(outer, ForOp):
-        depth, outer = depth + 1, outer.parent_op()
-    return depth
+def _made_of(op: ReduceOp, others: Sequence[ReduceOp]) -> Iterable[ReduceOp]:
+    """Which of the others the elements of a reduction are made of."""
+    stack, seen = list[SSAValue](op.yielded), set[Operation]()
+    while stack:
+        owner = stack.pop().owner
+        if not isinstance(owner, Operation) or owner in seen:
+            continue
+        seen.add(owner)
+        if isinstance(owner, ReduceOp) and owner in others:
+            yield owner
+        stack += owner.yielded if isinstance(owner, ReduceOp) else owner.operands
 
 
 def _axes(op: ReduceOp) -> list[str]:

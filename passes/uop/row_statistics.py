@@ -37,6 +37,13 @@ SMALL_TILE = 64
 """Rows and columns of the tiles of products of which there are few: what stands in front of such a tile is computed
 once in it."""
 
+FEW_ROWS, FEW_ROWS_COLUMNS = 4, 8
+"""Rows whose product with a matrix reads that once, and columns of its blocks, each of which computes what stands in
+front."""
+
+MATRIX_ROWS = 16
+"""Rows that a matrix instruction has at least."""
+
 THREAD_COLUMNS = 4
 """Columns of a tile for which a thread computes an element of the rows once, without matrix instructions."""
 
@@ -151,7 +158,10 @@ def _with_operand(
     of_statistics = sum(1 + _operations(plan, reads_of(plan, each), over) for each in in_front)
     of_operand = _operations(plan, made_of(plan, [place]), over)
     count, columns = size_of(plan, rows), sum(size_of(plan, each.dependent - rows) for each in contractions)
-    walked = length * max(count * -(-columns // SMALL_TILE), MULTIPROCESSORS * min(count, SMALL_TILE))
+    if FEW_ROWS < count < MATRIX_ROWS and _is_for_matrices(place[0]):
+        return RowStatistics(beside)  # as columns of the instruction, they are in other lanes than their statistics
+    tile = SMALL_TILE if count > FEW_ROWS else FEW_ROWS_COLUMNS
+    walked = length * max(count * -(-columns // tile), MULTIPROCESSORS * min(count, SMALL_TILE))
     stored = _stored(place[0])
     operations = (of_statistics + of_operand) * walked
     if not _is_for_matrices(place[0]):

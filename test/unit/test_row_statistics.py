@@ -39,6 +39,7 @@ JOINED = {
     "RMSNorm": "F.linear(F.rms_norm(torch.randn(40, 48), (48,), torch.rand(48)), torch.randn(40, 48))",
     "length 1": f"F.linear(F.normalize(torch.randn(33, 50, {HALF}), dim=-1), torch.randn(40, 50, {HALF}))",
     "softmax": f"torch.softmax(torch.randn(33, 50, {HALF}), -1) @ torch.randn(50, 24, {HALF})",
+    "columns": f"F.linear(torch.randn(40, 64, {HALF}), F.normalize(torch.randn(33, 64, {HALF}), dim=-1))",
     "gate and up": "(lambda h, v, w: F.silu(F.linear(h, v)) * F.linear(h, w))("
     f"F.layer_norm(torch.randn(33, 48, {HALF}), (48,)), torch.randn(40, 48, {HALF}), torch.randn(40, 48, {HALF}))",
 }
@@ -102,6 +103,8 @@ def test_the_choice_is_by_cost_and_can_be_undone() -> None:
     assert _products(inputs(128, 1536, 512), CompileOptions()) == (1, 1)
     assert _products(inputs(4096, 4096, 4096), CompileOptions()) == (2, 1)
     assert _products(inputs(16384, 64, 1024), CompileOptions()) == (1, 1)
+    # Rows that are fewer than an instruction's are its columns, and in other lanes than their statistics.
+    assert _products(inputs(8, 1024, 1024), CompileOptions()) == (2, 1)
     line = f"test_row_statistics.py:{_layer.__code__.co_firstlineno + 1}"
     assert _products(inputs(4096, 4096, 4096), CompileOptions(join=(line,)))[0] == 1
 

@@ -69,7 +69,7 @@ uop.kernel @rotated(%out: memref<2048x1024xbf16>, %x: memref<2048x512xbf16>, %a:
 
 // Statistics of the rows of a product: the lanes along its columns reduce them in front, in vectors of 16 bytes; no warps
 // lie side by side, which would compute the operand twice.
-// CHECK: uop.kernel @centred({{.*}}) schedule #tile.schedule<i = 16 mma, j = 8 mma, k = 2 loop * 2 unroll * 16 mma, k1 = 2 loop * 4 lane of j * 8 register, stage = [%x over k buffers 2 async swizzle 8, %w buffers 2 async swizzle 8]
+// CHECK: uop.kernel @centred({{.*}}) schedule #tile.schedule<i = 16 mma, j = 8 mma, k = 2 loop * 2 unroll * 16 mma, k1 = 2 unroll * 4 lane of j * 8 register, stage = [%x over k buffers 2 async swizzle 8, %w buffers 2 async swizzle 8], min_blocks = 20> {
 uop.kernel @centred(%out: memref<16x8xf32>, %x: memref<16x64xf16>, %w: memref<8x64xf16>) {
   %n = uop.const 0.015625 : f32
   loop.for %i (i = 16 parallel) {
