@@ -9,7 +9,7 @@
 // RUN: not uop-opt %s --pass-pipeline 'builtin.module(uop-partition{join=model.py:5})' 2>&1 | filecheck %s --check-prefix RETURNED
 
 // A norm, a product and what follows it: where products compute no statistics of rows (products=1), the norm is cut from the
-// product, which keeps what follows it. A user may cut that, too, or join the norm.
+// product, which keeps what follows it. A user may cut that, too, or join the norm. Else the norm joins, and a user may cut it.
 func.func @f(%x: tensor<8x64xf32>, %w: tensor<32x64xf32>) -> tensor<8x32xf32> {
   %0 = uop.mul %x, %x : tensor<8x64xf32> loc("src/model.py":3:0)
   %1 = uop.reduce_axis add %0 axes [1] : (tensor<8x64xf32>) -> tensor<8x1xf32> loc("src/model.py":3:0)
