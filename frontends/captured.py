@@ -57,6 +57,21 @@ class Captured:
         self._core: torch.export.ExportedProgram | None = None
         self._imported: Imported | None = None
         self._tf32 = False
+        self._sizes: Mapping[str, int] = {}
+
+    @property
+    def is_exported(self) -> bool:
+        """Whether `exported` has been called, and need not export any more."""
+        return self._exported is not None
+
+    def at_sizes(self, sizes: Mapping[str, int], call: Call, make: Callable[[], Call]) -> Captured:
+        """The program where some of its sizes are numbers, which is not exported again.
+
+        sizes: by the names of the symbols. call, make: the program called with such sizes; of the same module
+        """
+        captured = Captured(call, make, self.source_name)
+        captured._exported, captured._core, captured._sizes = self.exported(), self.decomposed(), sizes
+        return captured
 
     def exported(self) -> torch.export.ExportedProgram:
         """The program as `torch.export` gives it. Raises `CaptureError` when it cannot be exported."""
@@ -85,7 +100,7 @@ class Captured:
     def imported(self) -> Imported:
         """The program in the torch dialect. Raises `CaptureError` and `UnsupportedProgramError`."""
         if self._imported is None:
-            self._imported = import_decomposed(self.decomposed())
+            self._imported = import_decomposed(self.decomposed(), sizes=self._sizes)
             self._tf32 = allows_tf32()
         return self._imported
 

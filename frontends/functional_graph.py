@@ -35,6 +35,7 @@ from .torch_internals import (
 _CONDITIONS: Mapping[str, Callable[[Mapping[str, Any]], bool]] = {
     "batch_norm": lambda given: not given["training"],
     "dropout": lambda given: not given["train"],
+    "native_batch_norm": lambda given: False,
     "pad": lambda given: given["mode"] == "constant",
 }
 """What is asked of the arguments of operations of which some calls are for PyTorch to write out: those that draw random

@@ -48,12 +48,14 @@ def import_program(exported: torch.export.ExportedProgram, name: str = "forward"
     return import_decomposed(decompose(exported), name)
 
 
-def import_decomposed(core: torch.export.ExportedProgram, name: str = "forward") -> Imported:
-    """Write a program in core ATen, as `decompose` gives it, in the torch dialect as function `name`.
+def import_decomposed(
+    core: torch.export.ExportedProgram, name: str = "forward", sizes: Mapping[str, int] | None = None
+) -> Imported:
+    """Write a program, as `decompose` gives it, in the torch dialect as function `name`.
 
-    Raises `UnsupportedProgramError`.
+    sizes: numbers for some of its symbols, by name, for which alone it is written. Raises `UnsupportedProgramError`.
     """
-    return _Importer(core).run(name)
+    return _Importer(core, sizes or {}).run(name)
 
 
 _ARGUMENT_KINDS = {
@@ -74,8 +76,8 @@ _RESULT_KINDS = {
 class _Importer(GraphImporter):
     """The import of an exported program."""
 
-    def __init__(self, exported: torch.export.ExportedProgram) -> None:
-        super().__init__(exported.graph, symbols_of(exported.graph, size_ranges(exported)))
+    def __init__(self, exported: torch.export.ExportedProgram, sizes: Mapping[str, int]) -> None:
+        super().__init__(exported.graph, symbols_of(exported.graph, size_ranges(exported)).at(sizes))
         self.exported = exported
 
     def run(self, name: str) -> Imported:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import sympy
@@ -28,11 +28,13 @@ class Symbols:
     named:  PyTorch's name of a symbol → the symbol, by the name that the user gives it, where there is one
     places: the dimension that each stands for, by PyTorch's name, as the user sees it: `dimension 1 of ids`
     endless: those without an upper bound, by PyTorch's name, with the user's name of the dimension
+    fixed:  those that stand for one number, by PyTorch's name
     """
 
     named: Mapping[str, Symbol]
     places: Mapping[str, str]
     endless: Mapping[str, str]
+    fixed: Mapping[str, int] = field(default_factory=dict[str, int])
 
     def extent(self, size: object) -> Extent:
         """A size. Raises `UnsupportedError` for one that no extent is, or that is not bounded."""
@@ -47,6 +49,8 @@ class Symbols:
         match expression:
             case sympy.Integer():
                 return Extent.of(int(expression.p))
+            case sympy.Symbol() if expression.name in self.fixed:
+                return Extent.of(self.fixed[expression.name])
             case sympy.Symbol():
                 return Extent.of(self.symbol(expression.name).name)
             case sympy.Add():
@@ -90,6 +94,23 @@ class Symbols:
         """Raise `UnsupportedProgramError` where there are symbols without upper bounds."""
         if self.endless:
             raise UnsupportedProgramError([Problem("", "dynamic shapes", self.no_bound(name)) for name in self.endless])
+
+    def at(self, sizes: Mapping[str, int]) -> Symbols:
+        """The same where some symbols, by the names that the user gives them, are numbers.
+
+        Raises `UnsupportedProgramError` for a number out of bounds, and for a name that no symbol has.
+        """
+        found = {symbol.name: (name, symbol) for name, symbol in self.named.items()}
+        problems = [
+            Problem("", f"size {name}", f"{size} is none of {found[name][1] if name in found else 'the program'}")
+            for name, size in sizes.items()
+            if name not in found or not found[name][1].low <= size <= found[name][1].high
+        ]
+        if problems:
+            raise UnsupportedProgramError(problems)
+        fixed = {found[name][0]: size for name, size in sizes.items()}
+        named = {name: symbol for name, symbol in self.named.items() if name not in fixed}
+        return replace(self, named=named, fixed={**self.fixed, **fixed})
 
     def symbol(self, name: str) -> Symbol:
         """By PyTorch's name. Raises `UnsupportedError` for one without bounds."""

@@ -20,8 +20,9 @@ from .benching.work import Work, least_flops, work_of
 from .compilation import compile_stages, stage_text
 from .pipelines import CompileOptions
 
-EXPORT, DECOMPOSITIONS, IMPORT = "torch.export", "its decompositions", "import"
-"""What comes before the first stage: what PyTorch does, and what it gives written in the torch dialect."""
+EXPORT, DECOMPOSITION, IMPORT = "torch.export", "decomposition", "import"
+"""What comes before the first stage: what PyTorch does, what makes operations with lowerings of it, without mutation,
+and that written in the torch dialect."""
 
 _LAYER = re.compile(r"(?:^|\.)(?:layers|h|blocks|cache)\.(\d+)\.")
 """A parameter or buffer of a layer, by its qualified name, and which layer that is."""
@@ -69,8 +70,8 @@ class CompiledStep:
 
     @property
     def own_seconds(self) -> float:
-        """CPU seconds of all parts but PyTorch's."""
-        return sum(each for name, each in self.seconds.items() if name not in (EXPORT, DECOMPOSITIONS))
+        """CPU seconds of all parts but `torch.export`."""
+        return sum(each for name, each in self.seconds.items() if name != EXPORT)
 
     @property
     def kernels_per_layer(self) -> int:
@@ -94,7 +95,7 @@ def compile_step(
     seconds: dict[str, float] = {}
     with _timed(seconds, EXPORT):
         captured.exported()
-    with _timed(seconds, DECOMPOSITIONS):
+    with _timed(seconds, DECOMPOSITION):
         captured.decomposed()
     with _timed(seconds, IMPORT):
         imported = captured.imported()

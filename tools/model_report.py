@@ -33,7 +33,7 @@ def model_table(steps: Sequence[CompiledStep]) -> Table:
         row(f"  {name}", *(_bytes(getattr(step.memory, name)) for step in steps))
     table.add_section()
     row("CPU seconds", *(f"{sum(step.seconds.values()):.2f}" for step in steps))
-    row("  but for PyTorch's", *(f"{step.own_seconds:.2f}" for step in steps))
+    row("  but for torch.export", *(f"{step.own_seconds:.2f}" for step in steps))
     table.add_section()
     for name in dict.fromkeys(name for step in steps for name in step.seconds):
         row(f"  {name}", *(f"{step.seconds.get(name, 0):.2f}" for step in steps))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +26,9 @@ MAX_LENGTH = 4096
 
 _TRACED = 7
 """Tokens that a program for any number of them is traced with: a number that is no other size, nor 1."""
+
+_TOKENS = "s"
+"""The name of the number of tokens of such a program."""
 
 PREFIX = "model."
 """What stands before the names of the model's tensors, as a checkpoint has them, in those of `TextStep`'s."""
@@ -95,6 +98,7 @@ class LanguageModel:
         self.module = self._build()
         with self._mode:
             replace_meta_tensors(self.module, lambda name, tensor: torch.empty(tensor.shape, dtype=tensor.dtype))
+        self._prefill: Captured | None = None
 
     @property
     def layers(self) -> int:
@@ -131,24 +135,29 @@ class LanguageModel:
     def prefill_program(self, length: int | None = None) -> Captured:
         """The step of several tokens. length: how many; None: from 1 to `max_length`, one program for all."""
         if length is None:
-            sizes = {"input_ids": {1: torch.export.Dim("s", min=1, max=self.max_length)}, "position": None}
-            return self._program(min(_TRACED, self.max_length), sizes)
+            sizes = {"input_ids": {1: torch.export.Dim(_TOKENS, min=1, max=self.max_length)}, "position": None}
+            self._prefill = Captured(*self._calls(min(_TRACED, self.max_length), sizes), self.source)
+            return self._prefill
         if not 1 <= length <= self.max_length:
             raise CaptureError(f"a prefill of {length} tokens does not fit in a cache of {self.max_length}")
-        return self._program(length)
+        return Captured(*self._calls(length), self.source)
 
     def decode_program(self) -> Captured:
-        """The step of one token."""
-        return self._program(1)
+        """The step of one token: where the program for any number of them is exported already, that one for 1."""
+        call, make = self._calls(1)
+        if self._prefill is not None and self._prefill.is_exported and self.max_length > 1:
+            return self._prefill.at_sizes({_TOKENS: 1}, call, make)
+        return Captured(call, make, self.source)
 
-    def _program(self, length: int, dynamic_shapes: DynamicShapes | None = None) -> Captured:
+    def _calls(self, length: int, dynamic_shapes: DynamicShapes | None = None) -> tuple[Call, Callable[[], Call]]:
+        """The step of so many tokens, fake, and what makes it for real."""
         with self._mode:
             fake = Call(self.module, self._inputs(length), {}, dynamic_shapes)
 
         def make() -> Call:
             return Call(self.make_module(), self._inputs(length), {}, dynamic_shapes)
 
-        return Captured(fake, make, self.source)
+        return fake, make
 
     def _inputs(self, length: int) -> tuple[torch.Tensor, torch.Tensor]:
         """Random tokens, from the first position on."""

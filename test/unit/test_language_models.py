@@ -8,11 +8,13 @@ import pytest
 import torch
 from small_models import SMALL_MODEL
 
-from uop.frontends.errors import CaptureError
+from uop.frontends.captured import Call
+from uop.frontends.errors import CaptureError, UnsupportedProgramError
 from uop.frontends.language_models.configuration import make_configuration
 from uop.frontends.language_models.language_model import PREFIX, LanguageModel, TextStep, load_language_model
 from uop.frontends.language_models.published import CONFIGURATIONS
 from uop.frontends.torch_internals import random_state
+from uop.tools.compilation import stage_text
 
 transformers = pytest.importorskip("transformers")
 
@@ -111,6 +113,24 @@ def test_a_prefill_of_any_length_is_one_program(tmp_path: Path) -> None:
         state = {**dict(module.named_parameters()), **dict(module.named_buffers())}
         logits = exported_logits(exported, state, ids)
         torch.testing.assert_close(logits[0], expected, rtol=2e-4, atol=2e-4)
+
+
+@pytest.mark.parametrize("name", ["llama3", "gemma2", "phi3", "gpt2"])
+def test_decode_is_the_prefill_of_one_token(name: str, tmp_path: Path) -> None:
+    """The program that is made of an exported prefill is the one that is exported for one token."""
+    model = load_language_model(write_configuration(tmp_path, name), max_length=MAX_LENGTH)
+    own = model.decode_program()
+    prefill = model.prefill_program()
+    prefill.exported()
+    made = model.decode_program()
+    assert made.exported() is prefill.exported()
+    texts = [stage_text("torch", program.imported().module) for program in (own, made)]
+    assert texts[0] == texts[1]
+    assert [each.source for each in own.imported().arguments] == [each.source for each in made.imported().arguments]
+    call = Call(made.module, made.args)
+    longer = prefill.at_sizes({"s": MAX_LENGTH + 1}, call, lambda: call)
+    with pytest.raises(UnsupportedProgramError, match=f"size s: {MAX_LENGTH + 1} is none of s, 1 to {MAX_LENGTH}"):
+        longer.imported()
 
 
 def exported_logits(exported: Any, state: Any, ids: torch.Tensor) -> torch.Tensor:

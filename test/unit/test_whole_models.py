@@ -21,7 +21,7 @@ pytest.importorskip("transformers")
 MODELS = ("tinyllama-1.1b", "qwen2.5-7b")
 PROGRAMS = ("prefill", "decode")
 CPU_SECONDS, BYTES = 15.0, 4e9
-"""What a program may take to compile, beyond `torch.export` and its decompositions, and the memory for all of it."""
+"""What a program may take to compile, beyond `torch.export`, and the memory for all of it."""
 
 MEASURE = """
 import json, resource, sys
