@@ -46,7 +46,7 @@ def verify_monoid_operands(
     """As many values as the monoid is wide, of one shape, with elements in its domain.
 
     wider: of a monoid with two stages, each of the other values may have more elements than the first, along dimensions
-    in which that has one.
+    in which that has one, or in any if that is a scalar.
     """
     row = monoid.monoid
     if len(values) != row.width:
@@ -63,7 +63,7 @@ def verify_monoid_operands(
 
 
 def _is_wider(shape: tuple[int, ...], than: tuple[int, ...]) -> bool:
-    return len(shape) == len(than) and all(m in (1, n) for n, m in zip(shape, than, strict=True))
+    return not than or (len(shape) == len(than) and all(m in (1, n) for n, m in zip(shape, than, strict=True)))
 
 
 def parse_function_type(parser: Parser) -> FunctionType:

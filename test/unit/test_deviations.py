@@ -47,7 +47,7 @@ class Reals:
             "add": lambda: x + y,
             "div": lambda: x / y,
             "eq": lambda: x == y,
-            "lt": lambda: z3.BoolVal(True) if cast(object, y) == INFINITY else x < y,
+            "lt": lambda: z3.BoolVal(True) if isinstance(y, float) else x < y,
             "mul": lambda: x * y,
             "sub": lambda: x - y,
             "where": lambda: z3.If(cast(z3.BoolRef, x), y, z),
