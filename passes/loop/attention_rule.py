@@ -31,6 +31,9 @@ MASK_REGISTERS = 24
 """Those that more are needed where the last step has keys that there are none of, and where rows have elements that
 there are none of."""
 
+LOADED_REGISTERS = 32
+"""Those that more are needed where scores have an operand of their own, as a bias or a mask that is data."""
+
 REGISTER_FILE = 64 * 1024
 """Registers of a multiprocessor."""
 
@@ -66,6 +69,7 @@ def attention_schedule(shape: KernelShape, attention: AttentionShape) -> Choice 
 def _tiles(shape: KernelShape, attention: AttentionShape, row: str) -> Iterator[tuple[int, int, bool]]:
     """Rows of a warp, keys of a step, and whether queries are staged, for which registers suffice; the best first."""
     depth, channels = (ceil_div(shape.extents[axis], ATOM.k) for axis in (attention.depth, attention.channels))
+    room = REGISTERS - LOADED_REGISTERS * _has_loaded_scores(shape, attention)
     most = min(KEYS, ATOM.k * power_of_two_above(ceil_div(shape.extents[attention.keys], ATOM.k)))
     for rows in (2 * ATOM.m, ATOM.m):
         # The fewer keys a step has, the more barriers and rescaled sums; then rather fewer rows.
@@ -74,8 +78,18 @@ def _tiles(shape: KernelShape, attention: AttentionShape, row: str) -> Iterator[
         # Beside the masks of a last step there are no registers for the addresses of queries that are not staged.
         tiles.sort(key=lambda tile: not tile[1] and shape.extents[attention.keys] % tile[0] > 0)
         for keys, staged in tiles:
-            if _held(rows, keys, depth, channels) <= REGISTERS and (rows == ATOM.m or rows < 2 * shape.extents[row]):
+            if _held(rows, keys, depth, channels) <= room and (rows == ATOM.m or rows < 2 * shape.extents[row]):
                 yield rows, keys, staged
+
+
+def _has_loaded_scores(shape: KernelShape, attention: AttentionShape) -> bool:
+    """Whether something else is loaded for each score."""
+    factors = {access.op for access in (*attention.query, *attention.key, *attention.value)}
+    return any(
+        attention.keys in access.axes and not access.axes.isdisjoint(attention.rows)
+        for access in shape.loads
+        if access.op not in factors
+    )
 
 
 def _held(rows: int, keys: int, depth: int, channels: int) -> int:
