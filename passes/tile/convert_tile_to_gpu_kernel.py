@@ -38,6 +38,7 @@ from .lower.scans import lower_scan_across, scan_uses_shared_memory
 from .lower.scopes import Scope
 from .lower.stages import StageGroup
 from .lower.values import Values
+from .lower.warp_slabs import is_read_by_warps
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,9 @@ def _lower_kernel(kernel: KernelOp, arch: gpu_kernel.Architecture, outputs: int)
     for axis in kernel.body.block.ops:
         if isinstance(axis, AxisOp):
             _lower_axis(lowering, axis)
-    lowering.barriers = BarrierPlan(kernel.body.block, partial(_uses_shared_memory, grid)).ops
+    lowering.barriers = BarrierPlan(
+        kernel.body.block, partial(_uses_shared_memory, grid), partial(is_read_by_warps, grid)
+    ).ops
     _lower_block(lowering, root, kernel.body.block)
     erase_unused(block)
 

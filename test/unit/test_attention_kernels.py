@@ -215,8 +215,8 @@ TILE = (
 @needs_nvrtc
 def test_what_attention_costs() -> None:
     """As many instructions as the products take of the tiles that a warp's rows see, two shuffles a row and step, no
-    bank conflicts; queries are read once, keys and values once a block. The places of matrices are computed in front of
-    the steps."""
+    bank conflicts, one barrier a step; queries are read once, keys and values once a block. The places of matrices are
+    computed in front of the steps."""
     attention = Attention(256, 256, mask="causal", schedule=TILE.format(blocks=2, steps=4))
     _, _, kernel = compiled(attention)
     result, counters = simulated(attention, kernel, inputs := attention.inputs())
@@ -230,14 +230,15 @@ def test_what_attention_costs() -> None:
         assert _total(counters, kind, "wavefronts") == _total(counters, kind, "ideal_wavefronts") > 0
     assert _total(counters, "cp.async", "sectors") == (tiles * 2 * 64 + 2 * 2 * 128) * 64 * 2 // 32
     assert _total(counters, "store.global", "sectors") == 2 * 256 * 64 * 2 // 32
-    assert _total(counters, "barrier", "warps") == (tiles + 2 * 2) * 4
-    assert counters.instructions_by_kind["integer"] <= 80 * of_warps
+    assert _total(counters, "barrier", "warps") == tiles * 4
+    assert counters.instructions_by_kind["integer"] <= 85 * of_warps
 
 
 LARGE = {
     "32 rows a warp": Attention(4096, 4096, heads=32, mask="causal"),
     "depth 80": Attention(1000, 1000, 80, heads=32, mask="causal"),
     "depth 128": Attention(1000, 1000, 128, heads=32, element="bf16"),
+    "a mask that is data": Attention(1000, 1000, heads=32, mask="boolean"),
 }
 
 

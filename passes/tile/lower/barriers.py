@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -23,26 +23,33 @@ class BarrierPlan:
 
     Found by following each block to the end, and each loop until what may be read at its end may be read at its
     begin. Reads see what was written because a barrier stands behind every write: behind a group of stages, inside a
-    reduction or a scan, at the top of a loop whose slabs are copied ahead, also for the stages in front of it.
+    reduction or a scan, at the top of a loop whose slabs are copied ahead, also for the stages in front of it. Behind
+    stages of which each warp reads a part of its own, it may be one of each warp.
     """
 
-    def __init__(self, block: Block, uses_shared_memory: Callable[[ReduceAcrossOp | ScanAcrossOp], bool]):
+    def __init__(
+        self,
+        block: Block,
+        uses_shared_memory: Callable[[ReduceAcrossOp | ScanAcrossOp], bool],
+        is_read_by_warps: Callable[[StageOp], bool],
+    ):
         self.ops: set[Operation] = set()
         self._uses_shared_memory = uses_shared_memory
+        self._is_read_by_warps = is_read_by_warps
         self._follow(block, _NOTHING)
 
     def _follow(self, block: Block, read: Read) -> Read:
         """What may still be read behind the block when `read` may be in front of it."""
-        copying = False
+        copied: list[StageOp] = []
         for op in block.ops:
-            if copying and not isinstance(op, (StageOp, *VALUE_OPS)):
-                copying = False
+            if copied and not isinstance(op, (StageOp, *VALUE_OPS)):
                 if not (isinstance(op, ForOp) and pipelined_stages(op)):
-                    read = _NOTHING
+                    read = self._meet_behind(copied, read)
+                copied = []
             if isinstance(op, StageOp):
                 if op not in self._ahead(op):
                     read = self._write(op, {op.result}, read)
-                    copying = True
+                    copied.append(op)
             elif isinstance(op, ReadOp):
                 if isinstance(op.buffer.owner, StageOp):
                     read |= {op.buffer}
@@ -52,7 +59,10 @@ class BarrierPlan:
                     read = frozenset((op,))
             elif isinstance(op, ForOp):
                 read = self._follow_loop(op, read)
-        return _NOTHING if copying else read
+        return self._meet_behind(copied, read) if copied else read
+
+    def _meet_behind(self, copied: Sequence[StageOp], read: Read) -> Read:
+        return read if all(map(self._is_read_by_warps, copied)) else _NOTHING
 
     def _ahead(self, op: StageOp) -> list[StageOp]:
         loop = op.parent_op()

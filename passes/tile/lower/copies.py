@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import prod
@@ -10,6 +10,7 @@ from math import prod
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, SSAValue
 
+from ....dialects.axes import WARP
 from ....dialects.gpu_kernel import AsyncCopyOp, ForOp, IfOp, LoadOp, StoreOp
 from ....dialects.layouts import SwizzleAttr, span_of, strides_of
 from ....dialects.tile import StageOp
@@ -23,6 +24,7 @@ from .accesses import flat_index, moved_type
 from .indices import ZERO, Indices, is_multiple
 from .lowering import Lowering
 from .scopes import Scope
+from .warp_slabs import is_read_by_warps
 
 ALIGNMENT = 16
 """Bytes; buffers and shared arrays begin at multiples of it."""
@@ -92,6 +94,12 @@ class SlabCopy:
         unit = max(1, ALIGNMENT // byte_width(self.slab.element_type))
         return -(-span_of(self.slab) // unit) * unit
 
+    def by_warps(self, lowering: Lowering) -> bool:
+        """Whether each warp copies the part of the slab that it reads, which nobody else does."""
+        count = prod(dimension.extent for dimension in self.box) // self.width
+        is_even = count % lowering.grid.threads == 0 and _is_written_out(lowering, count)
+        return self.asynchronous and is_even and is_read_by_warps(lowering.grid, self.op)
+
     def declare(self, lowering: Lowering, slabs: int) -> None:
         """The shared array of the stage, with room for so many slabs."""
         hint = self.op.result.name_hint or f"{self.op.buffer.name_hint or 'slab'}_s"
@@ -113,13 +121,23 @@ class SlabCopy:
         count = prod(dimension.extent for dimension in box) // self.width
         if count == 0:
             return
-        numbers = _written_out(lowering, count) if self.asynchronous else None
-        if numbers is not None:
-            for number in numbers:
+        if self.asynchronous and _is_written_out(lowering, count):
+            for number in _numbers(lowering, count, self.by_warps(lowering)):
                 self._copy(lowering, scope, box, number, slot)
+            if rest := count % lowering.grid.threads:
+                with vectors_of(lowering, scope, rest) as (inner, number):
+                    self._copy(lowering, inner, box, number + LinearForm({}, count - rest), slot)
             return
         with vectors_of(lowering, scope, count) as (inner, number):
             self._copy(lowering, inner, box, number, slot)
+
+    def _place(self, indices: Indices, scope: Scope, box: Sequence[Dimension], number: LinearForm) -> list[LinearForm]:
+        """The coordinates of the first element of the vector of this number of a box."""
+        extents = [dimension.extent for dimension in box]
+        extents[-1:] = [extent // self.width for extent in extents[-1:]]
+        place = coordinates_of(indices, scope, extents, number)
+        place[-1:] = [coordinate * self.width for coordinate in place[-1:]]
+        return place
 
     def _copy(
         self, lowering: Lowering, scope: Scope, box: Sequence[Dimension], number: LinearForm, slot: LinearForm
@@ -127,17 +145,17 @@ class SlabCopy:
         """Copy the vector of this number of the box."""
         indices = lowering.indices
         buffer, array = lowering.buffers[self.op.buffer], lowering.buffers[self.op.result]
-        extents = [dimension.extent for dimension in box]
-        extents[-1:] = [extent // self.width for extent in extents[-1:]]
-        place = coordinates_of(indices, scope, extents, number)
-        place[-1:] = [coordinate * self.width for coordinate in place[-1:]]
+        place = self._place(indices, scope, box, number)
         mask = inside_of(indices, scope, box, place)
         source, target = ZERO, slot
-        for dimension, coordinate in zip(box, place, strict=True):
+        rows = _merged(box)
+        for dimension, coordinate in zip(rows, self._place(indices, scope, rows, number), strict=True):
             source += (dimension.origin + coordinate) * dimension.source_stride
-            target += coordinate * dimension.target_stride
         if isinstance(self.slab.layout, SwizzleAttr):
-            target = slot + flat_index(indices, scope, self.slab, place)
+            target += flat_index(indices, scope, self.slab, place)
+        else:
+            for dimension, coordinate in zip(box, place, strict=True):
+                target += coordinate * dimension.target_stride
         if lowering.values.flat:
             source, target = indices.pinned(source), indices.pinned(target)
         if not self.asynchronous:
@@ -238,13 +256,22 @@ def _follow(outer: Dimension, inner: Dimension) -> bool:
     )
 
 
-def _written_out(lowering: Lowering, count: int) -> Sequence[LinearForm] | None:
-    """The numbers of the vectors that a thread moves of `count`, one by one; None where not all threads move as many,
-    or too many to write them out."""
-    threads, thread = lowering.grid.threads, lowering.grid.thread
-    if count % threads or count // threads > MOST_UNROLLED_STEPS:
-        return None
-    return [thread + LinearForm({}, step * threads) for step in range(count // threads)]
+def _is_written_out(lowering: Lowering, count: int) -> bool:
+    """Whether the copies of a thread are, of `count` vectors: not too many, and all threads move as many, or it pays
+    that their places are computed once."""
+    threads = lowering.grid.threads
+    return count // threads <= MOST_UNROLLED_STEPS and (count % threads == 0 or lowering.values.flat)
+
+
+def _numbers(lowering: Lowering, count: int, by_warps: bool) -> Iterator[LinearForm]:
+    """The numbers of the vectors that every thread moves of `count`. by_warps: those of a warp follow each other."""
+    indices, root, threads, thread = lowering.indices, lowering.root, lowering.grid.threads, lowering.grid.thread
+    for step in range(count // threads):
+        if by_warps:
+            warp, lane = indices.quotient(root, thread, WARP), indices.remainder(root, thread, WARP)
+            yield warp * (count * WARP // threads) + lane + LinearForm({}, step * WARP)
+        else:
+            yield thread + LinearForm({}, step * threads)
 
 
 @contextmanager

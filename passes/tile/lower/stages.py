@@ -1,4 +1,4 @@
-"""tile.stage of slabs with one buffer: all threads copy, then meet at a barrier."""
+"""tile.stage of slabs with one buffer: all threads copy, then meet at a barrier, or the lanes of a warp do."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from ....dialects.gpu_kernel import AsyncCommitOp, AsyncWaitOp
+from ....dialects.gpu_kernel import AsyncCommitOp, AsyncWaitOp, WarpBarrierOp
 from ....dialects.loop import ForOp
 from ....dialects.tile import AxisOp, ReadOp, StageOp
 from ....dialects.types import element_of
@@ -27,12 +27,14 @@ VALUE_OPS = (AluOp, AxisOp, BitcastOp, CastOp, ConstOp, ExpandOp)
 @dataclass
 class StageGroup:
     """Stages that follow each other in a block: their copies share one barrier, behind the last or in the loop that
-    follows."""
+    follows. Where each warp copies what it reads, its lanes alone meet."""
 
     lowering: Lowering
     scope: Scope
     open: bool = False
     asynchronous: bool = False
+    by_warps: bool = True
+    """Whether each warp has copied all that it reads."""
     ahead: Pipeline | None = None
     """The pipeline of a loop further down, if its first copies are under way."""
 
@@ -50,6 +52,7 @@ class StageGroup:
         copy.build(self.lowering, self.scope, ZERO)
         self.open = True
         self.asynchronous |= copy.asynchronous
+        self.by_warps &= copy.by_warps(self.lowering)
 
     def close_before(self, op: Operation | None) -> None:
         """Wait for the group's copies when `op`, or the end of the block, does not belong to it.
@@ -68,7 +71,7 @@ class StageGroup:
         barrier."""
         if self.asynchronous and not pipeline.is_asynchronous:
             self.close()
-        self.open = self.asynchronous = False
+        self._begin_group()
 
     def close(self, op: Operation | None = None) -> None:
         """Wait for the group's copies, if there are any, in front of `op`; those of a loop behind it start before."""
@@ -77,8 +80,14 @@ class StageGroup:
         if self.asynchronous:
             self.scope.insert(AsyncCommitOp.create())
             self.scope.insert(AsyncWaitOp.of(self._begin_ahead(op)))
-        self.lowering.barrier(self.scope)
-        self.open = self.asynchronous = False
+        if self.by_warps:
+            self.scope.insert(WarpBarrierOp.create())
+        else:
+            self.lowering.barrier(self.scope)
+        self._begin_group()
+
+    def _begin_group(self) -> None:
+        self.open, self.asynchronous, self.by_warps = False, False, True
 
     def _begin_ahead(self, op: Operation | None) -> int:
         """Start the first copies of a loop that only reads of these slabs stand in front of; how many groups they

@@ -1,8 +1,8 @@
 // RUN: uop-opt %s --pass-pipeline 'builtin.module(convert-loop-to-tile,tile-drop-masks,tile-stage,tile-mma,uop-simplify,convert-tile-to-gpu-kernel)' | filecheck %s
 
-// Two products in a chain. The first keys and values are on their way before the queries have arrived; warps leave the
-// steps in which their rows see no key, and only where some see none is anything masked. Results go out through the slab
-// of the queries, which nobody reads any more.
+// Two products in a chain. The first keys and values are on their way before the queries have arrived, of which each warp
+// copies its own; warps leave the steps in which their rows see no key, and only where some see none is anything masked.
+// Results go out through the slab of the queries, which nobody reads any more.
 // CHECK-LABEL: gpu_kernel.kernel @causal
 // CHECK:         gpu_kernel.async_copy %q
 // CHECK-NEXT:    gpu_kernel.async_commit
@@ -10,7 +10,7 @@
 // CHECK:         gpu_kernel.async_copy %v
 // CHECK:         gpu_kernel.async_commit
 // CHECK-NEXT:    gpu_kernel.async_wait 1
-// CHECK-NEXT:    gpu_kernel.barrier
+// CHECK-NEXT:    gpu_kernel.warp_barrier
 // CHECK:         gpu_kernel.ldmatrix %q_s[
 // CHECK:         gpu_kernel.for %k =
 // CHECK-NEXT:      gpu_kernel.async_wait 0
