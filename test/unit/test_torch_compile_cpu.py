@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ from torch.testing import assert_close
 
 import uop
 from uop.runtime.native.compiler import CompilerNotFoundError, find_compiler
+from uop.tools.garbage import old_objects_spared
 from uop.tools.torch_compile.compiled import InputError
 from uop.tools.torch_compile.options import OptionError, Options
 
@@ -104,6 +106,21 @@ def test_a_program_is_called_directly_where_it_takes_only_tensors(results: Struc
     model.weight.data = torch.zeros(4)
     with pytest.raises(InputError, match=r"weight is float32\[4\], not float32\[3\]"):
         program(x, x, y=y)
+
+
+def test_old_objects_are_no_garbage_while_programs_are_compiled():
+    assert gc.get_freeze_count() == 0
+    with pytest.raises(ValueError, match="stop"), old_objects_spared():
+        assert gc.get_freeze_count() > 0
+        raise ValueError("stop")
+    assert gc.get_freeze_count() == 0
+    gc.freeze()
+    try:
+        with old_objects_spared():
+            pass
+        assert gc.get_freeze_count() > 0  # what somebody else has frozen stays so
+    finally:
+        gc.unfreeze()
 
 
 def test_the_target_is_the_devices():

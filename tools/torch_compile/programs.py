@@ -20,6 +20,7 @@ from ...runtime.artifact.artifact import Artifact
 from ...runtime.devices import DEVICES, Device, Executable
 from ..compilation import compile_stages, stage_text
 from ..faults.interpret_each import InterpretEach, InterpretOptions
+from ..garbage import old_objects_spared
 from ..pipelines import CompileOptions
 from ..plugins import make_context
 from ..program_cache import cached_program
@@ -51,25 +52,30 @@ def _load(function: ImportedFunction, options: Options) -> Executable:
         if key in _programs:
             _programs.move_to_end(key)
             return _programs[key]
-    device = DEVICES[options.device]
-    if device.ahead is None or options.check is not None:
-        executable = device.load(_in_form(function, device, options))
-    else:
-        artifact = cached_program(
-            function,
-            text,
-            _compile_options(options),
-            form=device.stage,
-            toolchain=device.ahead.toolchain(),
-            build=partial(_build, function, device, options),
-            more={"option schedules": repr(options.schedule)},
-        )
-        executable = device.ahead.open(artifact)
+    with old_objects_spared():
+        executable = _compiled(function, text, options)
     with _lock:
         _programs[key] = executable
         while len(_programs) > KEPT_PROGRAMS:
             _programs.popitem(last=False)
     return executable
+
+
+def _compiled(function: ImportedFunction, text: str, options: Options) -> Executable:
+    """What runs the function, whose module has that text, from the cache on disk where that has it."""
+    device = DEVICES[options.device]
+    if device.ahead is None or options.check is not None:
+        return device.load(_in_form(function, device, options))
+    artifact = cached_program(
+        function,
+        text,
+        _compile_options(options),
+        form=device.stage,
+        toolchain=device.ahead.toolchain(),
+        build=partial(_build, function, device, options),
+        more={"option schedules": repr(options.schedule)},
+    )
+    return device.ahead.open(artifact)
 
 
 def forget_programs() -> None:
