@@ -121,7 +121,7 @@ def _rolled(x: Tensor, axis: int, shift: int) -> Tensor:
 @lowering("select_scatter")
 def select_scatter(b: Lowering, self: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     axis = self.axis(dim)
-    place = index % self.shape[axis]
+    place = first_place(self.shape[axis], index)
     here = along(b.iota(self.shape[axis], i64), axis, self.shape).equal(place)
     return here.where(src.cast(self.element).unsqueeze(axis).expand(self.shape), self)
 
