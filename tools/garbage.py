@@ -6,7 +6,6 @@ import gc
 from collections.abc import Generator
 from contextlib import contextmanager
 
-
 THRESHOLD = 100_000
 """New objects after which Python looks for garbage. Its 700 cost a twentieth of the time of loading xDSL, and a quarter
 of the passes over a large program, which make little garbage that has to be looked for."""
@@ -25,10 +24,10 @@ def rare_collections() -> Generator[None]:
 
 @contextmanager
 def old_objects_spared() -> Generator[None]:
-    """Garbage is looked for only among what is made meanwhile.
+    """Let Python look for garbage only among what is made meanwhile.
 
-    The passes make so many objects that Python looks through all that there are, those of PyTorch too, a few times,
-    which takes 0.2 s or more, as long as all passes of a small program.
+    It would look through all that there is, PyTorch's objects too, a few times, which takes 0.2 s or more: as long as
+    all passes over a small program.
     """
     if gc.get_freeze_count():  # somebody else does that already, and would have it go on
         yield
