@@ -70,7 +70,8 @@ def launched(run: ProgramRun) -> list[Kernel]:
 
 def _resources(compiled: CompiledKernel, arch: str) -> Any:
     name = kernel_name(compiled.kernel)
-    return compile_cuda(compiled.text, arch, name=f"{name}.cu").resources[name]
+    resources = compile_cuda(compiled.text, arch, name=f"{name}.cu").resources[name]
+    return resources.launched_with(compiled.kernel.dynamic_shared_bytes)
 
 
 def run_triton(name: str, case: Case, inputs: Sequence[torch.Tensor], expected: Array) -> dict[str, Measured]:

@@ -20,6 +20,7 @@ _NO_AXES = {
     "min_blocks": "the least number of blocks of a multiprocessor",
     "group": "the group of blocks",
     "align": "the axis whose rows are aligned",
+    "slots": "the axis of which threads have slots",
 }
 
 _BUFFER_NAME = re.compile(r"[0-9]+|[A-Za-z$._-][A-Za-z0-9$._-]*")
@@ -111,6 +112,18 @@ class Alignment:
 
 
 @dataclass(frozen=True)
+class Slots:
+    """`j 7`: of the first factor of an axis, its registers, the last 7 steps lie in shared memory instead, in slots
+    that each thread has for itself: rows that registers alone do not hold are still read once."""
+
+    axis: str
+    steps: int
+
+    def __str__(self) -> str:
+        return f"{self.axis} {self.steps}"
+
+
+@dataclass(frozen=True)
 class MatrixFactors:
     """The axes whose innermost factors are one matrix instruction: the rows and columns of C, and what is reduced."""
 
@@ -130,6 +143,7 @@ def schedule_text(
     min_blocks: int | None,
     group: BlockGroup | None,
     align: Alignment | None,
+    slots: Slots | None,
 ) -> str:
     """The entries of a schedule as they are written; what is None is left out."""
     parts = [f"{axis} = {' * '.join(map(str, factors))}" for axis, factors in axes]
@@ -141,6 +155,8 @@ def schedule_text(
         parts.append(f"group = {group}")
     if align is not None:
         parts.append(f"align = {align}")
+    if slots is not None:
+        parts.append(f"slots = {slots}")
     return ", ".join(parts)
 
 
@@ -165,6 +181,7 @@ class Schedule:
     None leaves it to the compiler of the CUDA text, which prefers more blocks to more registers.
     group: blocks that are numbered before others; the axis has one block factor, a multiple of them.
     align: the axis whose positions are counted from a multiple of elements in front of its rows.
+    slots: the axis of whose registers the last steps lie in shared memory.
     """
 
     axes: Axes
@@ -172,6 +189,7 @@ class Schedule:
     min_blocks: int | None = None
     group: BlockGroup | None = None
     align: Alignment | None = None
+    slots: Slots | None = None
 
     def factors(self, axis: str) -> tuple[Factor, ...]:
         """Factors of the axis; raises `KeyError` when the schedule does not have it."""
@@ -286,7 +304,7 @@ class Schedule:
         return threads
 
     def __str__(self) -> str:
-        return schedule_text(self.axes, self.stage or None, self.min_blocks, self.group, self.align)
+        return schedule_text(self.axes, self.stage or None, self.min_blocks, self.group, self.align, self.slots)
 
 
 @irdl_attr_definition
@@ -314,6 +332,8 @@ class ScheduleAttr(Data[Schedule]):
             raise VerifyException("min_blocks is at least 1")
         if self.data.group is not None and self.data.group.blocks < 1:
             raise VerifyException("a group has at least 1 block")
+        if self.data.slots is not None and self.data.slots.steps < 1:
+            raise VerifyException("at least 1 step lies in slots")
         if self.data.align is not None and self.data.align.elements < 1:
             raise VerifyException("rows are aligned to at least 1 element")
         staged = [staging.buffer for staging in self.data.stage]
@@ -348,10 +368,11 @@ class Entries:
     min_blocks: int | None
     group: BlockGroup | None
     align: Alignment | None
+    slots: Slots | None
 
     @property
     def schedule(self) -> Schedule:
-        return Schedule(self.axes, self.stage or (), self.min_blocks, self.group, self.align)
+        return Schedule(self.axes, self.stage or (), self.min_blocks, self.group, self.align, self.slots)
 
 
 def parse_entries(parser: AttrParser, delimiter: AttrParser.Delimiter) -> Entries:
@@ -361,9 +382,10 @@ def parse_entries(parser: AttrParser, delimiter: AttrParser.Delimiter) -> Entrie
     min_blocks: int | None = None
     group: BlockGroup | None = None
     align: Alignment | None = None
+    slots: Slots | None = None
 
     def entry() -> None:
-        nonlocal stage, min_blocks, group, align
+        nonlocal stage, min_blocks, group, align, slots
         name = parser.parse_identifier()
         parser.parse_punctuation("=")
         if name == "stage":
@@ -385,13 +407,18 @@ def parse_entries(parser: AttrParser, delimiter: AttrParser.Delimiter) -> Entrie
                 parser.raise_error("align stands twice")
             align = Alignment(parser.parse_identifier(), parser.parse_integer(allow_boolean=False))
             return
+        if name == "slots":
+            if slots is not None:
+                parser.raise_error("slots stands twice")
+            slots = Slots(parser.parse_identifier(), parser.parse_integer(allow_boolean=False))
+            return
         factors = [_parse_factor(parser)]
         while parser.parse_optional_punctuation("*"):
             factors.append(_parse_factor(parser))
         axes.append((name, tuple(factors)))
 
     parser.parse_comma_separated_list(delimiter, entry)
-    return Entries(tuple(axes), None if stage is None else tuple(stage), min_blocks, group, align)
+    return Entries(tuple(axes), None if stage is None else tuple(stage), min_blocks, group, align, slots)
 
 
 def _parse_factor(parser: AttrParser) -> Factor:

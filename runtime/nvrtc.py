@@ -12,7 +12,7 @@ import importlib.util
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -50,6 +50,10 @@ class Resources:
     spill_store_bytes: int
     spill_load_bytes: int
     stack_bytes: int
+
+    def launched_with(self, dynamic_shared_bytes: int) -> Resources:
+        """What it takes where the launch asks for more shared memory."""
+        return replace(self, shared_bytes=self.shared_bytes + dynamic_shared_bytes)
 
 
 @dataclass(frozen=True)

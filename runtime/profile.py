@@ -162,6 +162,7 @@ def _residencies(compiled: CompiledKernel) -> Iterator[Residency]:
     kernel, name = compiled.kernel, kernel_name(compiled.kernel)
     for arch in ARCHITECTURES.values():
         resources = compile_cuda(compiled.text, arch.name, name=f"{name}.cu").resources[name]
+        resources = resources.launched_with(kernel.dynamic_shared_bytes)
         fitting = occupancy(resources, kernel.threads, arch.name)
         filled = waves(prod(kernel.grid_shape), fitting.blocks, arch.name)
         yield Residency(arch.name, arch.gpu, arch.multiprocessors, resources, fitting, filled)

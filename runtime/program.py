@@ -53,7 +53,7 @@ class CompiledKernel:
     @property
     def resources(self) -> Resources:
         """What it takes on that architecture."""
-        return self.binary.resources[kernel_name(self.kernel)]
+        return self.binary.resources[kernel_name(self.kernel)].launched_with(self.kernel.dynamic_shared_bytes)
 
     @cached_property
     def ptx(self) -> str:
@@ -105,7 +105,8 @@ def _planned(compiled: CompiledKernel, sources: Sources) -> Kernel:
     entry = kernel_name(compiled.kernel)
     files = {kind: f"kernels/{entry}.{suffix}" for kind, suffix in _SUFFIXES.items()}
     runs = sources.runs((number, line.sources) for number, line in enumerate(compiled.lines, 1))
-    return Kernel(entry, compiled.kernel.grid_shape, compiled.kernel.threads, files, runs)
+    kernel = compiled.kernel
+    return Kernel(entry, kernel.grid_shape, kernel.threads, files, runs, kernel.dynamic_shared_bytes)
 
 
 class Program:

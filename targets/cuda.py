@@ -293,7 +293,9 @@ class _KernelPrinter(BodyPrinter):
         type = op.result.type
         assert isinstance(type, MemRefType)
         c_type = self.type(type.element_type)
-        if memory_space(type) == "shared":
+        if op.dynamic is not None:
+            self.line(f"extern __shared__ __align__(16) {c_type} {self.names.define(op.result)}[];", op)
+        elif memory_space(type) == "shared":
             self.line(f"__shared__ __align__(16) {c_type} {self.names.define(op.result)}[{span_of(type)}];", op)
         else:
             shape = "".join(f"[{extent}]" for extent in type.get_shape())

@@ -30,7 +30,7 @@ from xdsl.traits import IsolatedFromAbove, NoTerminator, Pure, RecursiveMemoryEf
 from xdsl.utils.exceptions import VerifyException
 
 from ..branch import Branch
-from ..layouts import memory_space, span_of
+from ..layouts import memory_space
 from ..syntax import (
     integer_values,
     integers,
@@ -45,7 +45,7 @@ from ..syntax import (
     print_untyped_argument,
 )
 from ..traversal import ops_inside
-from ..types import byte_width, element_count, index, is_memref, shape_of
+from ..types import element_count, index, is_memref, shape_of
 from .memory import AllocOp, AsyncCopyOp
 from .target import ARCHITECTURES, DEFAULT_ARCHITECTURE
 from .warp import MmaOp
@@ -110,15 +110,22 @@ class KernelOp(IRDLOperation):
         return self.block.value.data
 
     @property
+    def shared_arrays(self) -> list[AllocOp]:
+        return [
+            op
+            for op in ops_inside(self.body)
+            if op.__class__ is AllocOp and isinstance(op, AllocOp) and memory_space(op.result.type) == "shared"
+        ]
+
+    @property
     def shared_bytes(self) -> int:
         """Bytes of its shared arrays, each from a multiple of 16."""
-        total = 0
-        for op in ops_inside(self.body):
-            if op.__class__ is AllocOp and isinstance(op, AllocOp) and memory_space(op.result.type) == "shared":
-                type = op.result.type
-                assert is_memref(type)
-                total += -(-span_of(type) * byte_width(type.element_type) // 16) * 16
-        return total
+        return sum(op.bytes for op in self.shared_arrays)
+
+    @property
+    def dynamic_shared_bytes(self) -> int:
+        """Those of the array that is as large as the launch says."""
+        return sum(op.bytes for op in self.shared_arrays if op.dynamic is not None)
 
     def verify_(self) -> None:
         arch = ARCHITECTURES.get(self.arch.data)
@@ -144,9 +151,16 @@ class KernelOp(IRDLOperation):
                 f"min_blocks {self.min_blocks.value.data}: a multiprocessor of {arch.name} holds at most {most} blocks "
                 f"of {self.threads} threads"
             )
-        if self.shared_bytes > arch.static_shared_bytes:
+        if sum(op.dynamic is not None for op in self.shared_arrays) > 1:
+            raise VerifyException("a kernel has one dynamic array")
+        static = self.shared_bytes - self.dynamic_shared_bytes
+        if static > arch.static_shared_bytes:
             raise VerifyException(
-                f"{self.shared_bytes} bytes of shared arrays: a kernel declares at most {arch.static_shared_bytes}"
+                f"{static} bytes of shared arrays: a kernel declares at most {arch.static_shared_bytes}"
+            )
+        if self.shared_bytes > arch.shared_bytes:
+            raise VerifyException(
+                f"{self.shared_bytes} bytes of shared arrays: a block of {arch.name} has at most {arch.shared_bytes}"
             )
         for op in self.body.walk():
             if isinstance(op, MmaOp) and op.atom.data not in arch.atoms:

@@ -25,7 +25,7 @@ from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
 from ..atoms import MATRIX_ROW_BYTES
-from ..layouts import memory_space
+from ..layouts import memory_space, span_of
 from ..monoids import MonoidAttr
 from ..syntax import (
     number,
@@ -59,19 +59,32 @@ GREATEST_OFFSET = 2**31 - 1
 @irdl_op_definition
 class AllocOp(IRDLOperation):
     """An array of this thread's registers, or of the block's shared memory: `gpu_kernel.alloc : memref<2x2xf32,
-    "register">`."""
+    "register">`.
+
+    dynamic: the launch says how large it is, as it must where a block has more shared memory than kernels declare.
+    """
 
     name = "gpu_kernel.alloc"
 
+    dynamic = opt_prop_def(UnitAttr)
     result = result_def(MemRefType.constr())
 
-    assembly_format = "attr-dict `:` type($result)"
+    assembly_format = "(`dynamic` $dynamic^)? attr-dict `:` type($result)"
 
     @staticmethod
     def of(type: MemRefType) -> AllocOp:
         return AllocOp.create(result_types=(type,))
 
+    @property
+    def bytes(self) -> int:
+        """What it takes of shared memory: arrays begin at multiples of 16 bytes."""
+        type = self.result.type
+        assert is_memref(type)
+        return -(-span_of(type) * byte_width(type.element_type) // 16) * 16
+
     def verify_(self) -> None:
+        if self.dynamic is not None and memory_space(self.result.type) != "shared":
+            raise VerifyException("only an array in shared memory is dynamic")
         if memory_space(self.result.type) not in ("register", "shared"):
             raise VerifyException('an array is in "register" or "shared"')
         if not is_value_type(self.result.type):

@@ -36,7 +36,7 @@ class ChooseSchedulePass(ModulePass):
 
     schedule: what the user decides, each as it stands in `#tile.schedule<…>`: `k = 4 loop * 16 loop` binds one axis of
     every kernel, `@forward_1: i = 8 block, stage = [%x]` of one, which goes before. The rest is chosen as without it;
-      but `min_blocks`, `group` and `align` are left out where axes are pinned and they are not.
+      but `min_blocks`, `group`, `align` and `slots` are left out where axes are pinned and they are not.
     Refused: what cannot be read or carried out.
     """
 
@@ -105,7 +105,7 @@ def _pin(kernel: KernelOp, pins: Sequence[Pin], staging: StageRule) -> None:
     assert kernel.schedule is not None
     chosen = schedule = kernel.schedule.data
     if any(pin.axes for pin in pins):  # it was chosen for other threads and registers
-        schedule = replace(schedule, min_blocks=None, group=None, align=None)
+        schedule = replace(schedule, min_blocks=None, group=None, align=None, slots=None)
     for pin in pins:
         schedule = pin.over(schedule)
     kernel.schedule = ScheduleAttr(schedule)

@@ -101,6 +101,7 @@ def _check(schedule: Schedule, kernel: KernelOp) -> None:
     _check_shared(schedule, kernel)
     _check_group(schedule, kernel)
     _check_alignment(schedule, kernel)
+    _check_slots(schedule, kernel)
     for loop in loops_of(kernel):
         _check_axis(schedule, loop, loop.axis.axis.data, loop.axis.extent.data)
         for op in loop.body.block.ops:
@@ -184,6 +185,32 @@ def _check_alignment(schedule: Schedule, kernel: KernelOp) -> None:
                     kernel,
                     f"bind {other} to block, warp, thread and lane factors, or leave `align` out",
                 )
+
+
+def _check_slots(schedule: Schedule, kernel: KernelOp) -> None:
+    """Raises `PassError` where a tile has no steps of which a part can lie in slots."""
+    if schedule.slots is None:
+        return
+    axis, steps = schedule.slots.axis, schedule.slots.steps
+    first = dict(schedule.axes).get(axis, (Factor(1, AxisKind.REGISTER),))[0]
+    registers = schedule.of_kinds((AxisKind.REGISTER,))
+    serial = [str(factor) for _, _, factor in schedule.of_kinds((*SERIAL_KINDS, AxisKind.MMA)) if factor.extent > 1]
+    reason = (
+        f"the first factor of {axis} is `{first}`"
+        if first.kind is not AxisKind.REGISTER or first.extent < steps + 2
+        else f"another axis has `{registers[0][2]}`"
+        if any(other != axis for other, _, factor in registers if factor.extent > 1)
+        else f"there is the serial factor `{serial[0]}`"
+        if serial
+        else None
+    )
+    if reason is not None:
+        raise PassError(
+            f"the schedule lets {steps} steps of {axis} lie in slots, but {reason}",
+            kernel,
+            f"a row that is read once has `{axis} = N register * …`, with N above {steps + 1}, and no others have "
+            "register or serial factors",
+        )
 
 
 def _check_axis(schedule: Schedule, loop: ForOp | ReduceOp, axis: str, extent: int) -> None:

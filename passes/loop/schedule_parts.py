@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...dialects.axes import AxisKind
-from ...dialects.schedule import Alignment, BlockGroup, Factor, Schedule, Staging
+from ...dialects.schedule import Alignment, BlockGroup, Factor, Schedule, Slots, Staging
 from .kernel_shape import KernelShape
 
 BLOCK_THREADS = 256
@@ -47,6 +47,7 @@ def schedule_of(
     min_blocks: int | None = None,
     group: BlockGroup | None = None,
     align: Alignment | None = None,
+    slots: Slots | None = None,
 ) -> Schedule:
     """All axes of the kernel in the order of its text, but those of `outer` in front, whose threads then are the
     slowest; those that no rule bound go over blocks, or serially if reduced."""
@@ -55,4 +56,4 @@ def schedule_of(
         extent = shape.extents[axis]
         default = AxisKind.LOOP if axis in shape.reduced else AxisKind.BLOCK
         factors.append((axis, tuple(axes.get(axis) or factors_of((max(1, extent), default)))))
-    return Schedule(tuple(factors), stage, min_blocks, group, align)
+    return Schedule(tuple(factors), stage, min_blocks, group, align, slots)

@@ -17,6 +17,7 @@ from ...dialects.schedule import (
     Factor,
     Schedule,
     ScheduleAttr,
+    Slots,
     Staging,
     parse_entries,
     schedule_text,
@@ -31,7 +32,7 @@ class Pin:
 
     kernel: the one that it is for; None for every kernel.
     axes: factors of the axes that it binds, in the order in which their threads are numbered.
-    stage, min_blocks, group, align: what else it decides; None where that is left to the policy.
+    stage, min_blocks, group, align, slots: what else it decides; None where that is left to the policy.
     """
 
     kernel: str | None
@@ -40,9 +41,10 @@ class Pin:
     min_blocks: int | None = None
     group: BlockGroup | None = None
     align: Alignment | None = None
+    slots: Slots | None = None
 
     def __str__(self) -> str:
-        return schedule_text(self.axes.items(), self.stage, self.min_blocks, self.group, self.align)
+        return schedule_text(self.axes.items(), self.stage, self.min_blocks, self.group, self.align, self.slots)
 
     def over(self, chosen: Schedule) -> Schedule:
         """The chosen schedule with what is pinned in the place of what was chosen.
@@ -55,7 +57,8 @@ class Pin:
         min_blocks = chosen.min_blocks if self.min_blocks is None else self.min_blocks
         group = chosen.group if self.group is None else self.group
         align = chosen.align if self.align is None else self.align
-        return Schedule((*axes, *pinned), stage, min_blocks, group, align)
+        slots = chosen.slots if self.slots is None else self.slots
+        return Schedule((*axes, *pinned), stage, min_blocks, group, align, slots)
 
 
 def parse_pins(texts: Sequence[str]) -> tuple[Pin, ...]:
@@ -63,7 +66,13 @@ def parse_pins(texts: Sequence[str]) -> tuple[Pin, ...]:
     pins = tuple(map(parse_pin, texts))
     seen: dict[tuple[str | None, str], str] = {}
     for pin, text in zip(pins, texts, strict=True):
-        others = {"stage": pin.stage, "min_blocks": pin.min_blocks, "group": pin.group, "align": pin.align}
+        others = {
+            "stage": pin.stage,
+            "min_blocks": pin.min_blocks,
+            "group": pin.group,
+            "align": pin.align,
+            "slots": pin.slots,
+        }
         for part in (*pin.axes, *(name for name, value in others.items() if value is not None)):
             other = seen.setdefault((pin.kernel, part), text)
             if other != text:
@@ -94,4 +103,6 @@ def parse_pin(text: str) -> Pin:
     except VerifyException as error:
         raise ValueError(f"schedule '{text}': {error}") from None
     kernel = None if named is None else named.group(1)
-    return Pin(kernel, dict(entries.axes), entries.stage, entries.min_blocks, entries.group, entries.align)
+    return Pin(
+        kernel, dict(entries.axes), entries.stage, entries.min_blocks, entries.group, entries.align, entries.slots
+    )

@@ -6,16 +6,16 @@ from math import prod
 
 from ...dialects.axes import WARP, AxisKind
 from ...dialects.loop import ReduceOp, ScanOp
-from ...dialects.schedule import Alignment
 from ...dialects.traversal import ops_inside
 from ...dialects.types import byte_width, is_float
 from .attention_rows_rule import attention_rows_schedule
 from .attention_rule import attention_schedule
 from .attention_shape import attention_shape
 from .kernel_shape import KernelShape
+from .long_row_rule import long_row_schedule
 from .matrix_rule import matrix_schedule
 from .product_rule import product_axes, product_schedule
-from .row_starts import common_row_start, row_starts
+from .row_starts import aligned, alignment
 from .row_statistics import statistic_axes, with_statistics, without_axes
 from .schedule_parts import BLOCK_THREADS, Axes, Choice, ceil_div, factors_of, power_of_two_above, schedule_of
 from .transpose_rule import transpose_schedule, transposed_axes
@@ -30,9 +30,6 @@ SCAN_THREADS = 64
 
 SCAN_WARPS = 16
 """Warps that scan one row together: more of it is on its way at once."""
-
-SECTOR_BYTES = 32
-"""What global memory moves at least, aligned."""
 
 REGISTER_ELEMENTS = 32
 """Elements of a row that one thread may hold in registers."""
@@ -270,28 +267,6 @@ def _row_scan(shape: KernelShape, row: str) -> Choice:
 # Reductions of rows that lie in memory one element after the other.
 
 
-def _alignment(shape: KernelShape, row: str, threads: int) -> Alignment | None:
-    """How rows that begin anywhere, of which each thread holds elements `threads` apart, are aligned to sectors; None
-    where that would not save any.
-
-    A warp then touches a sector less wherever it reads or writes a part of a row, and one more of what is alike for all
-    rows (weights), which begins at a multiple.
-    """
-    widths = [access.element_bytes for access in (*shape.loads, *shape.stores) if row in access.axes]
-    elements = SECTOR_BYTES // min(widths, default=SECTOR_BYTES)
-    start = common_row_start(shape, row, elements)
-    others = [axis for axis, _ in start]
-    if not start or any(axis not in shape.rows for axis in others):
-        return None
-    starts = row_starts(shape, row, elements)
-    extent = shape.extents[row]
-    steps, steps_aligned = ceil_div(extent, threads), ceil_div(extent + elements - 1, threads)
-    sectors = WARP * min(widths) // SECTOR_BYTES
-    before = steps * (starts[start] * (sectors + 1) + starts[()] * sectors)
-    behind = steps_aligned * (starts[start] * sectors + starts[()] * (sectors + 1))
-    return Alignment(row, elements) if behind < before else None
-
-
 def _needs_rows_once(shape: KernelShape) -> bool:
     """Whether there is one reduction, and it combines its elements in one stage."""
     reductions = [op for op in ops_inside(shape.kernel.body) if isinstance(op, ReduceOp)]
@@ -328,7 +303,7 @@ def _row_reduction(shape: KernelShape, row: str) -> Choice:
 
     count = prod(max(1, shape.extents[axis]) for axis in rows)
     if extent <= WARP * (MOST_REGISTER_ELEMENTS if count >= MANY_ROWS else REGISTER_ELEMENTS) and not others:
-        align = _alignment(shape, row, WARP) if width == 1 else None
+        align = alignment(shape, row, WARP) if width == 1 else None
         held = _spread_over_lanes(axes, row, extent if align is None else extent + align.elements - 1, width)
         # Rows that are only reduced, several side by side: what is computed once a thread counts less, and they share
         # shuffles. Those that are needed twice stay in registers meanwhile.
@@ -340,10 +315,16 @@ def _row_reduction(shape: KernelShape, row: str) -> Choice:
         what = "a row a warp" if each == 1 else f"{each} rows a warp"
         return Choice(
             schedule_of(shape, axes, align=align),
-            f"rows of {extent}: {what}, in registers, {count * each} rows a block" + _aligned(align),
+            f"rows of {extent}: {what}, in registers, {count * each} rows a block" + aligned(align),
         )
 
     total = prod(max(1, shape.extents[axis]) for axis in shape.reduced)
+    if (
+        not others
+        and extent > 1024 * REGISTER_ELEMENTS
+        and (choice := long_row_schedule(shape, row, width)) is not None
+    ):
+        return choice
     if not others and extent > 1024 * REGISTER_ELEMENTS:
         # Few warps with much of the row on its way: what is exchanged between warps counts for less.
         threads = BLOCK_THREADS
@@ -367,7 +348,7 @@ def _row_reduction(shape: KernelShape, row: str) -> Choice:
     threads = min(budget, power_of_two_above(ceil_div(extent, width)))
     steps = ceil_div(extent, threads * width)
     held = steps * width <= most
-    align = _alignment(shape, row, threads) if held and width == 1 and not others else None
+    align = alignment(shape, row, threads) if held and width == 1 and not others else None
     if align is not None:
         steps = ceil_div(extent + align.elements - 1, threads)
     axes[row] = factors_of(
@@ -384,12 +365,8 @@ def _row_reduction(shape: KernelShape, row: str) -> Choice:
     where = "in registers" if held else "walked again by each phase"
     return Choice(
         schedule_of(shape, axes, align=align),
-        f"rows of {total}: a row a block of {budget // left} threads, {where}" + _aligned(align),
+        f"rows of {total}: a row a block of {budget // left} threads, {where}" + aligned(align),
     )
-
-
-def _aligned(align: Alignment | None) -> str:
-    return "" if align is None else f", from a multiple of {align.elements} elements on"
 
 
 # Reductions along an axis whose elements lie apart.

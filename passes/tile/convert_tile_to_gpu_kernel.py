@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, UnitAttr, i64
 from xdsl.ir import Block, Operation, Region
 from xdsl.passes import ModulePass
 
@@ -36,6 +36,7 @@ from .lower.reductions import lower_reduce_across, lower_reduce_axis, uses_share
 from .lower.row_writes import RowWrite
 from .lower.scans import lower_scan_across, scan_uses_shared_memory
 from .lower.scopes import Scope
+from .lower.slots import SlottedValues
 from .lower.stages import StageGroup
 from .lower.values import Values
 from .lower.warp_slabs import is_read_by_warps
@@ -51,6 +52,7 @@ class ConvertTileToGPUKernelPass(ModulePass):
       is certainly not negative, and stand outside of the loops in which they do not change.
     - Vectors become register arrays under unrolled loops, where they are read, carried, reduced, or used more than
       once; all other elements are computed where they are used.
+    - With `slots` in the schedule, a part of each register tile lies in shared memory.
     - Stages become copies by all threads, in vectors as wide as divisibility proves; with several buffers they run
       ahead of their loop. Barriers stand where shared memory would be read too early or overwritten too soon, and
       nowhere else.
@@ -89,8 +91,11 @@ def _lower_kernel(kernel: KernelOp, arch: gpu_kernel.Architecture, outputs: int)
     root = Scope(block)
     root.location = kernel.location
     indices = Indices(root)
-    values = Values(indices, flat=any(_is_of_a_warp(op) for op in ops_inside(kernel.body)))
     grid = Grid(kernel, arch, root, indices)
+    if kernel.schedule is not None and kernel.schedule.data.slots is not None:
+        values = SlottedValues(kernel, root, indices, grid, arch.shared_bytes)
+    else:
+        values = Values(indices, flat=any(_is_of_a_warp(op) for op in ops_inside(kernel.body)))
     lowering = Lowering(kernel, arch, root, indices, values, grid)
     for old, new in zip(arguments, block.args, strict=True):
         new.name_hint = old.name_hint
@@ -118,9 +123,15 @@ def _lower_kernel(kernel: KernelOp, arch: gpu_kernel.Architecture, outputs: int)
     lowered.location = kernel.location
     lowered.attributes.update(kernel.attributes)
     if lowered.shared_bytes > arch.static_shared_bytes:
+        # Kernels declare no more: the launch asks for the largest array.
+        largest = max(lowered.shared_arrays, key=lambda array: array.bytes)
+        largest.properties["dynamic"] = UnitAttr()
+    static = lowered.shared_bytes - lowered.dynamic_shared_bytes
+    if static > arch.static_shared_bytes or lowered.shared_bytes > arch.shared_bytes:
         raise PassError(
             f"kernel @{kernel.sym_name.data} needs {lowered.shared_bytes} bytes of shared memory, "
-            f"a kernel declares at most {arch.static_shared_bytes}",
+            f"{static} of them without the largest array: a block of {arch.name} has at most {arch.shared_bytes}, and "
+            f"{arch.static_shared_bytes}",
             kernel,
             f"its schedule is `{kernel.schedule}`: stage less, with fewer buffers or smaller tiles, or let fewer "
             "threads reduce together",

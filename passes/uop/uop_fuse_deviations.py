@@ -10,14 +10,15 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
-from ...dialects.types import element_count, shape_of
+from ...dialects.types import byte_width, element_count, element_of, shape_of
 from ...dialects.uop import ReduceAxisOp
 from ...rewriting.cse import eliminate_common_subexpressions
 from ...rewriting.diagnostics import emit_remark
 from ...rewriting.driver import rewrite
 from ...rewriting.patterns import Assumption
 from .rules.deviations import deviating, deviations
-from .uop_fuse_reductions import LONG_ROW
+from .uop_fuse_reductions import HELD_ROW, LONG_ROW
+from .uop_split_reduce import FEW_ROWS
 
 LONG_COLUMN = 64
 """Elements of a column that the threads of a block hold in registers."""
@@ -33,8 +34,8 @@ class UOpFuseDeviationsPass(ModulePass):
     finite numbers: their mean is finite. Leaves alone: short rows, which are read once and held; deviations from
     anything else, and those of 16-bit floats.
 
-    row: the most elements of a row that a block holds in registers. column: of a column, whose neighbours lie side by
-    side in memory.
+    row: the most elements of a row that a block holds in registers. held_row: the most of 4 bytes, of many rows, that
+    it holds with shared memory. column: of a column, whose neighbours lie side by side in memory.
     """
 
     name = "uop-fuse-deviations"
@@ -42,6 +43,7 @@ class UOpFuseDeviationsPass(ModulePass):
     rounding: ClassVar[str] = "means and squared deviations are those of parts, put together"
 
     row: int = LONG_ROW
+    held_row: int = HELD_ROW
     column: int = LONG_COLUMN
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
@@ -61,6 +63,10 @@ class UOpFuseDeviationsPass(ModulePass):
         """Whether it is a sum of squared deviations of more elements than registers hold."""
         if not isinstance(op, ReduceAxisOp) or deviating(op) is None:
             return False
-        shape, axes = shape_of(op.operands[0].type), op.axis_list()
+        type = op.operands[0].type
+        shape, axes = shape_of(type), op.axis_list()
         innermost = max((axis for axis, extent in enumerate(shape) if extent > 1), default=0)
-        return element_count([shape[axis] for axis in axes]) > (self.row if innermost in axes else self.column)
+        # Of few rows, each is shared by several blocks.
+        is_held = element_count(shape_of(op.results[0].type)) > FEW_ROWS and byte_width(element_of(type)) <= 4
+        row = max(self.row, self.held_row) if is_held else self.row
+        return element_count([shape[axis] for axis in axes]) > (row if innermost in axes else self.column)

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from ...dialects.uop import KernelOp, ReduceOp, StoreOp
+from ...dialects.uop import KernelOp, LoadOp, ReduceOp, StoreOp
 from ...rewriting.builder import Builder
 from ...rewriting.cse import eliminate_common_subexpressions
 from ...rewriting.dead import erase_unused
@@ -21,6 +21,7 @@ from ...rewriting.driver import rewrite
 from ...rewriting.patterns import Assumption
 from ...rewriting.rules import Rules
 from ...rewriting.uses import replace_uses
+from ..held_values import held_bytes
 from .free_ranges import FreeRanges, another_range, over_ranges
 from .rules.dependent_reductions import DEPENDENT_REDUCTIONS
 from .rules.reductions import dependents, extents_of
@@ -32,6 +33,9 @@ FUSED_REDUCTIONS = Rules(WEIGHTED_SUMS, DEPENDENT_REDUCTIONS)
 LONG_ROW = 32768
 """Elements that a block holds in registers, to use them again: 1024 threads of 32."""
 
+HELD_ROW = 65536
+"""Elements of 4 bytes that a block holds with the help of shared memory: 512 threads of 128."""
+
 WARP_ROW = 2048
 """Elements that a warp holds in registers: 32 lanes of 64."""
 
@@ -42,7 +46,7 @@ class UOpFuseReductionsPass(ModulePass):
     where that saves a walk over memory or an exchange between warps.
 
     A maximum and a sum of exp(x − max x) become one reduction of both, the online softmax. What it saves is a walk over
-    rows that do not fit in registers. Where they fit, each exponential is computed once and used again, and the two
+    rows that a block cannot hold. Where it can, each exponential is computed once and used again, and the two
     reductions stay; but where nothing else needs them (log-sum-exp), one exchange takes the place of two. Terms move by
     less than 2.3e-8, the sum by the rounding of what is rescaled; NaN and infinities are as before.
     With a sum of exponentials times weights they become online attention, where each x is a sum of products itself,
@@ -50,6 +54,7 @@ class UOpFuseReductionsPass(ModulePass):
     Leaves alone: kernels that are not in range form, all other reductions.
 
     row: the most elements of a row that a block holds in registers.
+    held_row: the most that it holds with shared memory, if it is one value of 4 bytes an element at a time.
     warp_row: the most elements of a row that one warp reduces, for which there is no exchange.
     """
 
@@ -58,6 +63,7 @@ class UOpFuseReductionsPass(ModulePass):
     rounding: ClassVar[str] = "sums of exponentials are added up in another order, and rescaled"
 
     row: int = LONG_ROW
+    held_row: int = HELD_ROW
     warp_row: int = WARP_ROW
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
@@ -79,10 +85,10 @@ class UOpFuseReductionsPass(ModulePass):
             return True
         over = reductions[0].over
         elements = prod(extents_of(over))
-        if elements > self.row:
-            return True
         stored = [operand for op in ops if isinstance(op, StoreOp) for operand in op.operands]
-        return elements > self.warp_row and not _vary(stored, over)
+        if not _vary(stored, over):
+            return elements > self.warp_row
+        return elements > self.row and (elements > self.held_row or not _is_held(kernel, reductions))
 
 
 def fuse_reductions(kernel: KernelOp) -> bool:
@@ -114,6 +120,17 @@ def _separate_ranges(kernel: KernelOp) -> None:
             for old, new in zip(inner.results, copy.results, strict=True):
                 replace_uses(old, new)
     erase_unused(block)
+
+
+def _is_held(kernel: KernelOp, reductions: Sequence[ReduceOp]) -> bool:
+    """Whether a block can hold long rows: they lie in memory element by element, and of each only 4 bytes are needed
+    again at a time."""
+    over, ops = reductions[0].over, list(kernel.body.block.ops)
+    if len(over) != 1 or any(op.over != over for op in reductions):
+        return False
+    if any(isinstance(op, LoadOp) and _vary(op.indices[:-1], over) for op in ops):
+        return False
+    return held_bytes(ops, lambda value: _vary([value], over)) <= 4
 
 
 def _is_of_reductions(op: ReduceOp, reductions: Sequence[ReduceOp]) -> bool:

@@ -63,6 +63,7 @@ class Kernel:
     entry:   the function's name in the text and in the binary
     grid:    numbers of blocks along x, y and z; with a 0 there is nothing to launch
     threads: of a block
+    dynamic_shared_bytes: shared memory of a block that the launch asks for, beside what the kernel declares
     files:   kind of file (`cuda`, `ptx`, `cubin`, …) → its name in the artifact
     lines:   pairs (line, sources): from this line of the text on, counted from 1, it computes these lines of the
       user's program, places in `Plan.sources`
@@ -73,6 +74,7 @@ class Kernel:
     threads: int = 1
     files: Mapping[str, str] = field(default_factory=dict[str, str])
     lines: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    dynamic_shared_bytes: int = 0
 
     @property
     def is_empty(self) -> bool:
@@ -383,4 +385,5 @@ def _kernel(item: Mapping[str, Any]) -> Kernel:
     x, y, z = _places(item["grid"])
     files = {str(kind): str(name) for kind, name in item["files"].items()}
     lines = tuple((int(line), _places(sources)) for line, sources in item["lines"])
-    return Kernel(str(item["entry"]), (x, y, z), int(item["threads"]), files, lines)
+    dynamic = int(item.get("dynamic_shared_bytes", 0))
+    return Kernel(str(item["entry"]), (x, y, z), int(item["threads"]), files, lines, dynamic)

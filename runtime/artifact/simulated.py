@@ -33,7 +33,16 @@ def simulate_launch(
     for array in arrays[outputs:]:
         array.flags.writeable = False  # of the view that `reshape` has made
     try:
-        return simulate(ptx, kernel.grid, kernel.threads, arrays, check_races=check_races, source=text, sample=sample)
+        return simulate(
+            ptx,
+            kernel.grid,
+            kernel.threads,
+            arrays,
+            check_races=check_races,
+            source=text,
+            shared_bytes=kernel.dynamic_shared_bytes,
+            sample=sample,
+        )
     except SimulationError as error:
         sources = plan.sources_of(kernel, error.line) if error.line else ()
         places = "".join(f"\n  from {source}" for source in sources)

@@ -31,14 +31,21 @@ class Function(Protocol):
         ...
 
     def prepared_async_call(
-        self, grid: tuple[int, int, int], block: tuple[int, int, int], stream: Stream | None, *args: int
+        self,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        stream: Stream | None,
+        *args: int,
+        shared_size: int = 0,
     ) -> None:
-        """Launch it; None is the default stream."""
+        """Launch it; None is the default stream. shared_size: bytes of dynamic shared memory"""
         ...
 
     def get_attribute(self, attribute: object) -> int:
         """A value of `Driver.function_attribute`."""
         ...
+
+    def set_attribute(self, attribute: object, value: int) -> None: ...
 
 
 class Module(Protocol):
@@ -69,7 +76,7 @@ class Device(Protocol):
 
 
 class FunctionAttributes(Protocol):
-    """What a function can be asked for."""
+    """What a function can be asked for, and told."""
 
     @property
     def MAX_THREADS_PER_BLOCK(self) -> object: ...
@@ -79,6 +86,9 @@ class FunctionAttributes(Protocol):
 
     @property
     def SHARED_SIZE_BYTES(self) -> object: ...
+
+    @property
+    def MAX_DYNAMIC_SHARED_SIZE_BYTES(self) -> object: ...
 
 
 class Driver(Protocol):

@@ -42,7 +42,8 @@ class LoadedKernel:
         The GPU's context must be current. Raises `LaunchError`, without `blocking` also for what went wrong before.
         """
         try:
-            self.function.prepared_async_call(self.kernel.grid, (self.kernel.threads, 1, 1), stream, *pointers)
+            block, shared = (self.kernel.threads, 1, 1), self.kernel.dynamic_shared_bytes
+            self.function.prepared_async_call(self.kernel.grid, block, stream, *pointers, shared_size=shared)
             if blocking:
                 self.gpu.synchronize()
         except self.gpu.driver.Error as error:
@@ -74,9 +75,15 @@ def load_kernel(artifact: Artifact, name: str, gpu: Gpu) -> LoadedKernel:
         )
     except gpu.driver.Error as error:
         raise LaunchError(f"kernel @{name} cannot be asked for what it takes on {gpu}: {error}") from error
-    loaded = LoadedKernel(name, kernel, gpu, function, registers, shared, plan.sources_of(kernel))
+    dynamic = kernel.dynamic_shared_bytes
+    loaded = LoadedKernel(name, kernel, gpu, function, registers, shared + dynamic, plan.sources_of(kernel))
     if kernel.threads > most:
         raise LaunchError(f"{loaded} can have {most} threads at most on {gpu}: give it a schedule with fewer")
+    if dynamic:
+        try:
+            function.set_attribute(attributes.MAX_DYNAMIC_SHARED_SIZE_BYTES, dynamic)
+        except gpu.driver.Error as error:
+            raise LaunchError(f"{loaded} has more shared memory than a block of {gpu} can have: {error}") from error
     return loaded
 
 

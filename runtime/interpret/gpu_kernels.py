@@ -44,7 +44,8 @@ def interpret_gpu_kernel(kernel: gpu_kernel.KernelOp, buffers: Sequence[Array], 
     ]
     if 0 not in kernel.grid_shape:
         try:
-            simulate(ptx, kernel.grid_shape, kernel.threads, stored, source=text)
+            shared_bytes = kernel.dynamic_shared_bytes
+            simulate(ptx, kernel.grid_shape, kernel.threads, stored, source=text, shared_bytes=shared_bytes)
         except SimulationError as error:
             raise ExecutionError(str(error), kernel) from error
         except UnsupportedPtxError as error:

@@ -17,7 +17,7 @@
 // CHECK:      float shuffle_xor_f32(float x)
 // CHECK-NOT:  floor_mod
 
-// CHECK:      // everything: grid 4 x 2 x 1, block 64, 2560 bytes shared
+// CHECK:      // everything: grid 4 x 2 x 1, block 64, 68096 bytes shared
 // CHECK-NEXT: extern "C" __global__ void __launch_bounds__(64, 2) everything(
 // CHECK-NEXT:     float* __restrict__ out,
 // CHECK-NEXT:     const float* __restrict__ x,
@@ -32,6 +32,8 @@ gpu_kernel.kernel @everything(%out: memref<256xf32>, %x: memref<1024xf32>, %h: m
   %b = gpu_kernel.block_id y
   // CHECK-NEXT: __shared__ __align__(16) float s[128];
   %s = gpu_kernel.alloc : memref<128xf32, "shared">
+  // CHECK-NEXT: extern __shared__ __align__(16) int large[];
+  %large = gpu_kernel.alloc dynamic : memref<16384xi32, "shared">
   // CHECK-NEXT: __shared__ __align__(16) __half sh[1024];
   %sh = gpu_kernel.alloc : memref<1024xf16, "shared">
   // CHECK-NEXT: __align__(16) float r[2][4];

@@ -35,6 +35,7 @@ Result = TypeVar("Result")
 MAX_GRID = (2**31 - 1, 65535, 65535)
 MAX_THREADS = 1024
 STATIC_SHARED_BYTES = 48 * 1024
+SHARED_BYTES = 227 * 1024
 POISON = 0xFF
 
 
@@ -271,6 +272,7 @@ class FunctionAttributes:
     MAX_THREADS_PER_BLOCK = "MAX_THREADS_PER_BLOCK"
     NUM_REGS = "NUM_REGS"
     SHARED_SIZE_BYTES = "SHARED_SIZE_BYTES"
+    MAX_DYNAMIC_SHARED_SIZE_BYTES = "MAX_DYNAMIC_SHARED_SIZE_BYTES"
 
 
 class StandInStream:
@@ -321,6 +323,7 @@ class StandInFunction:
         self.ptx = ptx
         self.resources = resources
         self._arguments: str | None = None
+        self.most_dynamic: int = STATIC_SHARED_BYTES - resources.shared_bytes
 
     def prepare(self, arg_types: str) -> StandInFunction:
         require(set(arg_types) <= {"P"}, f"{arg_types} are not pointers alone")
@@ -344,6 +347,13 @@ class StandInFunction:
             case _:
                 raise Misuse(f"{attribute} is not asked for")
 
+    def set_attribute(self, attribute: object, value: int) -> None:
+        self.driver.machine.call("set_attribute", attribute, value)
+        require(attribute is FunctionAttributes.MAX_DYNAMIC_SHARED_SIZE_BYTES, f"{attribute} is not set")
+        if value + self.resources.shared_bytes > SHARED_BYTES:
+            raise LogicError("cuFuncSetAttribute failed: invalid argument")
+        self.most_dynamic = value
+
     def prepared_async_call(
         self,
         grid: tuple[int, int, int],
@@ -361,11 +371,11 @@ class StandInFunction:
         sizes = zip(grid, MAX_GRID, strict=True)
         require(all(0 < size <= most for size, most in sizes), f"grid {grid} is not within {MAX_GRID}")
         require(0 < prod(block) <= self.max_threads, f"block {block} has too many threads")
-        require(shared_size == 0, "kernels have no dynamic shared memory")
+        require(shared_size <= self.most_dynamic, "more dynamic shared memory than the function was told to have")
         require(handle in machine.clocks, f"{handle} is no stream")
 
         def execute(on: int) -> None:
-            self._execute(grid, block, args, on)
+            self._execute(grid, block, args, on, shared_size)
 
         if machine.capturing is not None:
             require(handle in machine.capturing.streams, "a launch on another stream than the one that is recorded")
@@ -374,7 +384,9 @@ class StandInFunction:
         else:
             execute(handle)
 
-    def _execute(self, grid: tuple[int, int, int], block: tuple[int, int, int], args: Sequence[int], on: int) -> None:
+    def _execute(
+        self, grid: tuple[int, int, int], block: tuple[int, int, int], args: Sequence[int], on: int, shared_size: int
+    ) -> None:
         machine = self.driver.machine
         arrays: list[np.ndarray[Any, Any]] = []
         for place, (address, size) in enumerate(zip(args, self.known.sizes, strict=True)):
@@ -388,7 +400,7 @@ class StandInFunction:
             array = np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address))
             array.flags.writeable = place < self.known.outputs
             arrays.append(array)
-        simulate(self.ptx, grid, block, arrays)
+        simulate(self.ptx, grid, block, arrays, shared_bytes=shared_size)
         written = machine.tick(on)
         for address, size in list(zip(args, self.known.sizes, strict=True))[: self.known.outputs]:
             if size:

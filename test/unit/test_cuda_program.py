@@ -111,6 +111,36 @@ def test_launches_stand_between_what_pytorch_puts_on_its_stream() -> None:
         assert not stand_in.calls.count("Stream")
 
 
+IN_SHARED_MEMORY = """
+gpu_kernel.kernel @through(%out: memref<6xf32>, %x: memref<6xf32>)
+    outputs 1 grid [1, 1, 1] block 32 arch "sm_90" index_bits 32 {
+  %t = gpu_kernel.thread_id
+  %n = uop.const 6 : index
+  %far = uop.const BEGIN : index
+  %ok = uop.lt %t, %n : index
+  %at = uop.add %t, %far : index
+  %s = gpu_kernel.alloc dynamic : memref<SIZExf32, "shared">
+  %0 = gpu_kernel.load %x[%t] mask %ok : memref<6xf32> -> f32
+  gpu_kernel.store %0, %s[%at] : f32 -> memref<SIZExf32, "shared">
+  %1 = gpu_kernel.load %s[%at] : memref<SIZExf32, "shared"> -> f32
+  gpu_kernel.store %1, %out[%t] mask %ok : f32 -> memref<6xf32>
+}
+func.func @forward(%x: tensor<6xf32>) -> tensor<6xf32> {
+  %0 = uop.launch @through(%x) : (tensor<6xf32>) -> tensor<6xf32>
+  func.return %0 : tensor<6xf32>
+}
+"""
+
+
+def test_launches_ask_for_shared_memory() -> None:
+    stand_in = StandIn()
+    program = load(IN_SHARED_MEMORY.replace("SIZE", "16384").replace("BEGIN", "16352"), stand_in)
+    given = torch.arange(6, dtype=torch.float32)
+    (output,) = program([stand_in.torch.put(given)])
+    torch.testing.assert_close(stand_in.machine.download(output), given)
+    assert stand_in.machine.journal.count("set_attribute(MAX_DYNAMIC_SHARED_SIZE_BYTES, 65536)") == 1
+
+
 def test_memory_that_is_no_longer_needed_is_given_back() -> None:
     stand_in = StandIn()
     program = load(FOUR_LAUNCHES, stand_in)

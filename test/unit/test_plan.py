@@ -29,7 +29,7 @@ PLAN = Plan(
     ),
     inputs=(0,),
     outputs=(5, 6, 1),
-    kernels={"add": Kernel("add_", (2, 1, 1), 32, {"cuda": "kernels/add.cu"}, ((1, ()), (4, (0,)), (6, (1, 0))))},
+    kernels={"add": Kernel("add_", (2, 1, 1), 32, {"cuda": "kernels/add.cu"}, ((1, ()), (4, (0,)), (6, (1, 0))), 96)},
     launches=(Launch("add", (2,), (1, 1)), Launch("add", (3,), (2, 1)), Launch("add", (4,), (2, 3))),
     sources=("model.py:7", "größe.py:9"),
 )

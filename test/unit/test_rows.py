@@ -7,7 +7,11 @@ compiles for every architecture without spills.
 import pytest
 from test_programs import check
 
+from uop.dialects.gpu_kernel import ARCHITECTURES
 from uop.frontends.capture import capture_expression
+from uop.runtime.nvrtc import compile_cuda
+from uop.runtime.program import Program
+from uop.tools.compilation import compile_stages
 from uop.tools.execution import run_captured
 from uop.tools.pipelines import CompileOptions
 
@@ -36,3 +40,64 @@ def test_odd_rows_are_written_in_whole_sectors() -> None:
     (run,) = result.run.kernels
     assert run.counters.global_store_sectors == sum(-(-(row % 8 + 4097) // 8) for row in range(8))
     assert run.counters.global_load_sectors == run.counters.global_store_sectors
+
+
+SLOTTED = (
+    # Of each register tile the last 2 steps lie in shared memory: in vectors, one by one, of 2 to 8 bytes.
+    ("torch.softmax(torch.randn(3, 1264), -1)", "j = 5 register * 64 thread * 4 register, slots = j 2"),
+    ("torch.softmax(torch.randn(3, 997) * 9, -1)", "j = 16 register * 64 thread, slots = j 5"),
+    ("torch.softmax(torch.randn(3, 997) * 9, -1)", "j = 16 register * 64 thread, slots = j 5, align = j 8"),
+    ("torch.log_softmax(torch.randn(3, 769, dtype=torch.float16), -1)", "j = 13 register * 64 thread, slots = j 1"),
+    (
+        "F.rms_norm(F.silu(torch.randn(2, 1021)), (1021,), torch.randn(1021))",
+        "j = 8 register * 128 thread, slots = j 3",
+    ),
+    ("torch.softmax(torch.randn(2, 257, dtype=torch.float64), -1)", "j = 5 register * 64 thread, slots = j 2"),
+    (
+        "x = torch.randn(2, 1280, dtype=torch.float16)\nx - x.amax(-1, keepdim=True)",
+        "j = 5 register * 32 thread * 8 register, slots = j 2",
+    ),
+    # Two values are needed again at a time, and two are written.
+    (
+        "x = torch.randn(2, 1280)\n(x * torch.softmax(x, -1), x - x.mean(-1, keepdim=True))",
+        "j = 5 register * 64 thread * 4 register, slots = j 2",
+    ),
+    ("torch.randn(3, 1264).var(-1)", "k = 5 register * 64 thread * 4 register, slots = k 2"),
+)
+
+
+@pytest.mark.parametrize(("code", "schedule"), SLOTTED)
+def test_rows_with_slots(code: str, schedule: str) -> None:
+    result = run_captured(capture_expression(code), CompileOptions(schedule=(schedule,)))
+    assert result.right, "\n".join(map(str, result.comparisons))
+    assert all(run.counters.bank_conflicts == 0 for run in result.run.kernels)
+
+
+def test_long_rows_are_read_once_and_written_once() -> None:
+    result = run_captured(capture_expression("torch.softmax(torch.randn(17, 65528), -1)"), CompileOptions())
+    assert result.right, "\n".join(map(str, result.comparisons))
+    (run,) = result.run.kernels
+    counters, kernel = run.counters, run.compiled.kernel
+    assert counters.global_load_sectors == counters.unique_load_sectors == 17 * 65528 // 8
+    assert counters.global_store_sectors == counters.unique_store_sectors == 17 * 65528 // 8
+    assert counters.bank_conflicts == 0
+    assert kernel.dynamic_shared_bytes == 7 * 512 * 16  # more than a kernel declares
+
+
+LONG_ROWS = (
+    "torch.softmax(torch.randn(17, 65536), -1)",
+    "torch.log_softmax(torch.randn(17, 65521, dtype=torch.float16), -1)",
+    "F.layer_norm(torch.randn(17, 65536), (65536,), torch.randn(65536), torch.randn(65536))",
+    "F.rms_norm(torch.randn(17, 40000, dtype=torch.bfloat16), (40000,), torch.randn(40000, dtype=torch.bfloat16))",
+    "F.layer_norm(F.gelu(torch.randn(17, 65521)), (65521,))",
+)
+
+
+@pytest.mark.parametrize("code", LONG_ROWS)
+def test_long_rows_need_no_spills(code: str) -> None:
+    *_, (_, module) = compile_stages(capture_expression(code).imported(), CompileOptions())
+    (compiled,) = Program(module).kernels.values()
+    assert compiled.kernel.threads == 512
+    for arch in ARCHITECTURES:
+        (resources,) = compile_cuda(compiled.text, arch).resources.values()
+        assert resources.spill_store_bytes == resources.spill_load_bytes == 0, arch

@@ -20,7 +20,7 @@ from ..linear import conjuncts
 from .indices import ZERO, Indices
 from .lowering import Lowering
 from .scopes import Scope
-from .values import Place, array_type, is_one_element
+from .values import LateRead, Place, array_type, is_one_element
 
 
 def flat_index(indices: Indices, scope: Scope, type: MemRefType[Attribute], place: Sequence[LinearForm]) -> LinearForm:
@@ -132,12 +132,18 @@ def lower_read(lowering: Lowering, scope: Scope, op: ReadOp) -> None:
         return
     width = 1 if op.vector is None else op.vector.value.data
     moved = moved_type(element_of(type), width)
-    array = values.array_of(scope, op.result, hint, op.vector_dimension)
-    with values.nest(scope, shape, width, op.vector_dimension) as (inner, place):
+
+    def load(inner: Scope, place: Place) -> SSAValue:
         mask = _mask(lowering, inner, op.mask, place)
         address = _address(lowering, inner, op.buffer, op.indices, place)
-        loaded = inner.insert(LoadOp.of(buffer, address, mask, moved)).result
-        inner.insert(StoreOp.of(loaded, array, values.array_place(inner, op.result, place, array)))
+        return inner.insert(LoadOp.of(buffer, address, mask, moved)).result
+
+    if values.reads_late(op):
+        values.late[op.result] = LateRead(load, width)
+        return
+    array = values.array_of(scope, op.result, hint, op.vector_dimension)
+    for inner, place in values.parts(scope, shape, width, op.vector_dimension):
+        values.put(inner, load(inner, place), op.result, place, array)
     values.arrays[op.result] = array
 
 
@@ -146,6 +152,9 @@ def lower_write(lowering: Lowering, scope: Scope, op: WriteOp) -> None:
     values = lowering.values
     buffer, type = lowering.buffers[op.buffer], op.value.type
     width = 1 if op.vector is None else op.vector.value.data
+    if values.splits(shape_of(type)):
+        _write_parts(lowering, scope, op, width)
+        return
     array = None
     if width > 1:
         array = values.arrays.get(op.value)
@@ -167,6 +176,25 @@ def lower_write(lowering: Lowering, scope: Scope, op: WriteOp) -> None:
             value = inner.insert(load).result
         address = _address(lowering, inner, op.buffer, op.indices, place)
         inner.insert(StoreOp.of(value, buffer, address, mask))
+
+
+def _write_parts(lowering: Lowering, scope: Scope, op: WriteOp, width: int) -> None:
+    """Elements of a tile that does not lie in registers alone are put side by side vector by vector."""
+    values, element = lowering.values, element_of(op.value.type)
+    for inner, place in values.parts(scope, shape_of(op.value.type), width):
+        if width == 1:
+            (value,) = values.scalars(inner, [op.value], place)
+        else:
+            run = values.allocate(inner, array_type(element, (width,)), f"{op.buffer.name_hint or 'out'}_r")
+            with values.steps(inner, (width,), (1,)) as (innermost, (offset,)):
+                (one,) = values.scalars(innermost, [op.value], [*place[:-1], place[-1] + offset])
+                innermost.insert(StoreOp.of(one, run, [lowering.indices.value(innermost, offset)]))
+            value = inner.insert(
+                LoadOp.of(run, [lowering.indices.constant(0)], None, moved_type(element, width))
+            ).result
+        mask = _mask(lowering, inner, op.mask, place)
+        address = _address(lowering, inner, op.buffer, op.indices, place)
+        inner.insert(StoreOp.of(value, lowering.buffers[op.buffer], address, mask))
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ def lower_choice(lowering: Lowering, scope: Scope, op: WhereOp) -> bool:
     """
     condition, value, otherwise = op.operands
     values, shape = lowering.values, shape_of(op.result.type)
-    array = values.arrays.get(value)
+    array = None if values.splits(shape) else values.arrays.get(value)
     if array is None or not value.has_one_use() or op.parent is lowering.kernel.body.block or element_count(shape) < 2:
         return False
     if shape_of(value.type) != shape or not isinstance(unexpanded(otherwise).owner, ConstOp):

@@ -38,7 +38,7 @@ def flat_types(kernel: KernelOp, help: str) -> list[MemRefType]:
 
 
 @lru_cache(maxsize=1024)
-def _shared_type(element: Attribute, element_count: int) -> MemRefType:
+def shared_type(element: Attribute, element_count: int) -> MemRefType:
     """A shared array of at least so many elements.
 
     It is a whole number of 16-byte units long, as shared memory is given out: NVRTC may read the last one as a vector.
@@ -69,7 +69,7 @@ class Lowering:
 
     def shared_array(self, element_count: int, element: Attribute, hint: str) -> SSAValue:
         """An array of shared memory, declared at the kernel's top."""
-        array = self.root.insert(AllocOp.of(_shared_type(element, element_count))).result
+        array = self.root.insert(AllocOp.of(shared_type(element, element_count))).result
         array.name_hint = hint
         return array
 

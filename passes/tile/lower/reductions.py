@@ -42,7 +42,7 @@ def lower_reduce_axis(lowering: Lowering, scope: Scope, op: ReduceAxisOp) -> Non
     with values.nest(scope, kept) as (inner, place):
         for number, type, array in zip(monoid.identity(types), types, arrays, strict=True):
             inner.insert(StoreOp.of(inner.const(number, type), array, values.array_place(inner, op.results[0], place)))
-    with values.nest(scope, shape) as (inner, place):
+    for inner, place in values.parts(scope, shape):
         at = values.array_place(inner, op.results[0], place)
         elements = values.scalars(inner, op.operands, place)
         state = [inner.insert(LoadOp.of(array, at)).result for array in arrays]

@@ -35,11 +35,11 @@ class Scope(Builder):
         """Insert `op`, if it does not stand here yet, and build its `block` while the context is open."""
         if op.parent is None:
             self.insert(op)
-        self.before = op
+        before, self.before = self.before, op
         try:
             yield type(self)(block, self)
         finally:
-            self.before = None
+            self.before = before
 
     def of(self, value: SSAValue) -> Scope:
         """The scope that a value is defined in."""

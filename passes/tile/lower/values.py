@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 from math import prod
@@ -13,12 +14,13 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ....dialects.gpu_kernel import AllocOp, ForOp, LoadOp, PackOp, StoreOp
 from ....dialects.layouts import REGISTER
-from ....dialects.tile import AxisOp
+from ....dialects.tile import AxisOp, ReadOp
 from ....dialects.types import element_count, element_of, index, is_bool, shape_of, with_element
 from ....dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, ExpandOp, constant_value
 from ....rewriting.diagnostics import PassError
 from ....rewriting.linear import LinearForm
 from ....rewriting.locations import UNKNOWN
+from ...held_values import is_data
 from .indices import ZERO, Indices
 from .scopes import Scope
 
@@ -36,6 +38,15 @@ def array_type(element: Attribute, shape: tuple[int, ...], flat: bool = False) -
     return MemRefType(element, [prod(extents)] if flat and extents else extents, memory_space=REGISTER)
 
 
+@dataclass(frozen=True)
+class LateRead:
+    """A read that is carried out where its elements are used. load: what one instruction reads at a place, `width`
+    elements along the last dimension."""
+
+    load: Callable[[Scope, Place], SSAValue]
+    width: int
+
+
 _ELEMENTWISE = (AluOp, ConstOp, ExpandOp, CastOp, BitcastOp, AxisOp)
 
 
@@ -48,6 +59,7 @@ class Values:
 
     known: values of one element that do not change: scalars, vectors whose extents are all 1, indices of loops.
     arrays: vectors kept in registers, and the state of loops, which changes.
+    late: vectors that are read where they are used.
 
     All other values are computed where they are used, for the elements that are used.
 
@@ -62,6 +74,7 @@ class Values:
         self.flat = flat
         self.known: dict[SSAValue, Value] = {}
         self.arrays: dict[SSAValue, SSAValue] = {}
+        self.late: dict[SSAValue, LateRead] = {}
         self.innermost: dict[SSAValue, int] = {}
         self.dimension_names: dict[int, str] = {}
 
@@ -86,7 +99,7 @@ class Values:
             if value in memo or value in self.known:
                 stack.pop()
                 continue
-            if value in self.arrays:
+            if value in self.arrays or value in self.late:
                 memo[value] = self._load(scope, value, place)
                 continue
             op = value.owner
@@ -164,6 +177,31 @@ class Values:
             return self.indices.alu(scope, name, forms)
         return _simplified(scope, name, [self.scalar(scope, operand) for operand in operands])
 
+    # Tiles that a thread does not hold in registers alone: see slots.py.
+
+    def splits(self, shape: Sequence[int]) -> bool:
+        """Whether tiles of this shape lie in registers only for a part."""
+        return False
+
+    def parts(
+        self, scope: Scope, shape: Sequence[int], width: int = 1, dimension: int = -1
+    ) -> Iterator[tuple[Scope, Place]]:
+        """As `nest`, with loops of their own for each part of a tile that lies elsewhere."""
+        with self.nest(scope, shape, width, dimension) as nest:
+            yield nest
+
+    def put(self, scope: Scope, stored: SSAValue, value: SSAValue, place: Place, array: SSAValue) -> None:
+        """Store an element of `value` in its array, or neighbours from there on."""
+        scope.insert(StoreOp.of(stored, array, self.array_place(scope, value, place, array)))
+
+    def is_kept(self, op: Operation, value: SSAValue) -> bool:
+        """Whether the result of a pure op gets an array, where it is no single element."""
+        return _is_worth_keeping(op, value)
+
+    def reads_late(self, op: ReadOp) -> bool:
+        """Whether elements are better read where they are used."""
+        return False
+
     # Arrays.
 
     def allocate(self, scope: Scope, type: MemRefType, hint: str) -> SSAValue:
@@ -232,15 +270,15 @@ class Values:
         """Compute all elements of `value` into `array`; two at once that are rounded to 16 bits side by side."""
         rounded = self._rounded_in_pairs(value, array)
         if rounded is not None:
-            with self.nest(scope, shape_of(value.type), 2) as (inner, place):
+            for inner, place in self.parts(scope, shape_of(value.type), 2):
                 (first,) = self.scalars(inner, [rounded], place)
                 (second,) = self.scalars(inner, [rounded], [*place[:-1], place[-1] + LinearForm({}, 1)])
                 packed = inner.insert(PackOp.of(first, second, element_of(value.type))).result
-                inner.insert(StoreOp.of(packed, array, self.array_place(inner, value, place, array)))
+                self.put(inner, packed, value, place, array)
             return
-        with self.nest(scope, shape_of(value.type)) as (inner, place):
+        for inner, place in self.parts(scope, shape_of(value.type)):
             (element,) = self.scalars(inner, [value], place)
-            inner.insert(StoreOp.of(element, array, self.array_place(inner, value, place, array)))
+            self.put(inner, element, value, place, array)
 
     def _rounded_in_pairs(self, value: SSAValue, array: SSAValue) -> SSAValue | None:
         """The f32 that a value rounds to 16 bits, if neighbours in an array are even in number."""
@@ -253,7 +291,7 @@ class Values:
     def keep(self, scope: Scope, op: Operation) -> None:
         """Compute the result of a pure op here and now, if its elements are used more than once or in another block."""
         (value,) = op.results
-        if not _is_worth_keeping(op, value):
+        if not self.is_kept(op, value):
             return
         if is_one_element(value):
             (element,) = self.elements(scope, [value], [ZERO] * len(shape_of(value.type)))
@@ -283,11 +321,8 @@ class Values:
 
 
 def _is_worth_keeping(op: Operation, value: SSAValue) -> bool:
-    """Indices, constants, expansions and conditions on indices are cheaper to compute again than to keep."""
-    element = element_of(value.type)
-    if element == index or not isinstance(op, AluOp | CastOp | BitcastOp):
-        return False
-    if is_bool(element) and all(element_of(x.type) == index or is_bool(element_of(x.type)) for x in op.operands):
+    """Whether elements are used several times, and are cheaper to keep than to compute again."""
+    if not is_data(op, value):
         return False
     uses = list(value.uses)
     return len(uses) > 1 or any(use.operation.parent is not op.parent or _repeats(use.operation) for use in uses)

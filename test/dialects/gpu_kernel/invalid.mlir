@@ -24,6 +24,28 @@ gpu_kernel.kernel @grid() outputs 0 grid [1, 70000, 1] block 32 arch "sm_90" ind
 
 // -----
 
+// expected-error@+1 {{262144 bytes of shared arrays: a block of sm_80 has at most 166912}}
+gpu_kernel.kernel @dynamic() outputs 0 grid [1, 1, 1] block 32 arch "sm_80" index_bits 32 {
+  %s = gpu_kernel.alloc dynamic : memref<65536xf32, "shared">
+}
+
+// -----
+
+// expected-error@+1 {{a kernel has one dynamic array}}
+gpu_kernel.kernel @two() outputs 0 grid [1, 1, 1] block 32 arch "sm_80" index_bits 32 {
+  %s = gpu_kernel.alloc dynamic : memref<64xf32, "shared">
+  %s2 = gpu_kernel.alloc dynamic : memref<64xf32, "shared">
+}
+
+// -----
+
+gpu_kernel.kernel @of_registers() outputs 0 grid [1, 1, 1] block 32 arch "sm_80" index_bits 32 {
+  // expected-error@+1 {{only an array in shared memory is dynamic}}
+  %s = gpu_kernel.alloc dynamic : memref<64xf32, "register">
+}
+
+// -----
+
 // expected-error@+1 {{65536 bytes of shared arrays: a kernel declares at most 49152}}
 gpu_kernel.kernel @shared() outputs 0 grid [1, 1, 1] block 32 arch "sm_90" index_bits 32 {
   %s = gpu_kernel.alloc : memref<16384xf32, "shared">

@@ -232,6 +232,18 @@ uop.kernel @blocks_twice(%x: memref<16xf16>) schedule #tile.schedule<i = 16 loop
 
 // -----
 
+// expected-error@+1 {{at least 1 step lies in slots}}
+uop.kernel @no_slots(%x: memref<16xf16>) schedule #tile.schedule<i = 16 register, slots = i 0> {
+}
+
+// -----
+
+// expected-error@+1 {{slots stands twice}}
+uop.kernel @slots_twice(%x: memref<16xf16>) schedule #tile.schedule<i = 16 register, slots = i 8, slots = i 4> {
+}
+
+// -----
+
 // expected-error@+1 {{rows are aligned to at least 1 element}}
 uop.kernel @unaligned(%x: memref<16xf16>) schedule #tile.schedule<i = 16 loop, align = i 0> {
 }

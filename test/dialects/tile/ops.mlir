@@ -76,6 +76,11 @@ uop.kernel @scalar(%out: memref<f32>) schedule #tile.schedule<> {
 uop.kernel @resident(%x: memref<8xf32>) schedule #tile.schedule<min_blocks = 4, i = 8 thread> {
 }
 
+// A part of a register tile may lie in shared memory.
+// CHECK: uop.kernel @slotted(%x: memref<8xf32>) schedule #tile.schedule<i = 8 block, j = 4 register * 32 lane, slots = j 2> {
+uop.kernel @slotted(%x: memref<8xf32>) schedule #tile.schedule<slots = j 2, i = 8 block, j = 4 register * 32 lane> {
+}
+
 // Positions along an axis may begin in front of its rows.
 // CHECK: uop.kernel @aligned(%x: memref<8xf32>) schedule #tile.schedule<i = 8 block, j = 2 register * 32 lane, align = j 8> {
 uop.kernel @aligned(%x: memref<8xf32>) schedule #tile.schedule<align = j 8, i = 8 block, j = 2 register * 32 lane> {

@@ -644,3 +644,29 @@ uop.kernel @no_axis(%out: memref<16xf32>) schedule #tile.schedule<i = 16 block, 
     uop.store %0, %out[%i] : memref<16xf32>
   }
 }
+
+// -----
+
+// expected-error@+1 {{kernel @serial: the schedule lets 2 steps of j lie in slots, but there is the serial factor `2 loop`}}
+uop.kernel @serial(%out: memref<16x64xf32>, %x: memref<16x64xf32>)
+    schedule #tile.schedule<i = 8 block * 2 loop, j = 4 register * 16 thread, slots = j 2> {
+  loop.for %i (i = 16 parallel) {
+    loop.for %j (j = 64 parallel) {
+      %0 = uop.load %x[%i, %j] : memref<16x64xf32>
+      uop.store %0, %out[%i, %j] : memref<16x64xf32>
+    }
+  }
+}
+
+// -----
+
+// expected-error@+1 {{kernel @all_steps: the schedule lets 4 steps of j lie in slots, but the first factor of j is `4 register`}}
+uop.kernel @all_steps(%out: memref<16x64xf32>, %x: memref<16x64xf32>)
+    schedule #tile.schedule<i = 16 block, j = 4 register * 16 thread, slots = j 4> {
+  loop.for %i (i = 16 parallel) {
+    loop.for %j (j = 64 parallel) {
+      %0 = uop.load %x[%i, %j] : memref<16x64xf32>
+      uop.store %0, %out[%i, %j] : memref<16x64xf32>
+    }
+  }
+}

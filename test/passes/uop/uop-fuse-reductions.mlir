@@ -1,5 +1,5 @@
 // RUN: uop-opt %s --pass-pipeline 'builtin.module(uop-fuse-reductions)' --split-input-file | filecheck %s
-// RUN: uop-opt %s --pass-pipeline 'builtin.module(uop-fuse-reductions{row=99})' --split-input-file | filecheck %s --check-prefix ROW
+// RUN: uop-opt %s --pass-pipeline 'builtin.module(uop-fuse-reductions{row=99 held_row=99})' --split-input-file | filecheck %s --check-prefix ROW
 
 // A softmax whose rows do not fit in registers: maximum and sum in one walk; of nothing but −∞ the sum is NaN.
 // CHECK-LABEL: uop.kernel @softmax
@@ -13,16 +13,48 @@
 // CHECK-NEXT:    %[[IS:.*]] = uop.eq %[[MAX]], %[[NOTHING]] : f32
 // CHECK-NEXT:    %[[TOTAL:.*]] = uop.where %[[IS]], %[[NAN]], %[[SUM]] : f32
 // CHECK-NEXT:    uop.div %[[POWER]], %[[TOTAL]] : f32
-uop.kernel @softmax(%out: memref<4x32769xf32>, %x: memref<4x32769xf32>) {
+uop.kernel @softmax(%out: memref<4x65537xf32>, %x: memref<4x65537xf32>) {
   %i = uop.range i = 4
-  %j = uop.range j = 32769
-  %0 = uop.load %x[%i, %j] : memref<4x32769xf32>
+  %j = uop.range j = 65537
+  %0 = uop.load %x[%i, %j] : memref<4x65537xf32>
   %1 = uop.reduce max %0 over %j : f32
   %2 = uop.sub %0, %1 : f32
   %3 = uop.exp %2 : f32
   %4 = uop.reduce add %3 over %j : f32
   %5 = uop.div %3, %4 : f32
-  uop.store %5, %out[%i, %j] : memref<4x32769xf32>
+  uop.store %5, %out[%i, %j] : memref<4x65537xf32>
+}
+
+// -----
+
+// A block holds rows of 4-byte elements with the help of shared memory; but not what two values are needed of again.
+// CHECK-LABEL: uop.kernel @held
+// CHECK:         uop.reduce max
+// CHECK:         uop.reduce add
+uop.kernel @held(%out: memref<4x65536xf32>, %x: memref<4x65536xf32>) {
+  %i = uop.range i = 4
+  %j = uop.range j = 65536
+  %0 = uop.load %x[%i, %j] : memref<4x65536xf32>
+  %1 = uop.reduce max %0 over %j : f32
+  %2 = uop.sub %0, %1 : f32
+  %3 = uop.exp %2 : f32
+  %4 = uop.reduce add %3 over %j : f32
+  %5 = uop.div %3, %4 : f32
+  uop.store %5, %out[%i, %j] : memref<4x65536xf32>
+}
+// CHECK-LABEL: uop.kernel @twice_as_much
+// CHECK:         uop.reduce online_softmax
+uop.kernel @twice_as_much(%out: memref<4x65536xf32>, %x: memref<4x65536xf32>) {
+  %i = uop.range i = 4
+  %j = uop.range j = 65536
+  %0 = uop.load %x[%i, %j] : memref<4x65536xf32>
+  %1 = uop.reduce max %0 over %j : f32
+  %2 = uop.sub %0, %1 : f32
+  %3 = uop.exp %2 : f32
+  %4 = uop.reduce add %3 over %j : f32
+  %5 = uop.div %3, %4 : f32
+  %6 = uop.mul %5, %0 : f32
+  uop.store %6, %out[%i, %j] : memref<4x65536xf32>
 }
 
 // -----

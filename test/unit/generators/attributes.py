@@ -37,7 +37,7 @@ from xdsl.ir import Attribute
 from uop.dialects.axes import AxisAttr, AxisKind
 from uop.dialects.layouts import REGISTER, SHARED, SwizzleAttr, packed_strides
 from uop.dialects.monoids import MONOIDS, MonoidAttr, number_attribute
-from uop.dialects.schedule import Alignment, BlockGroup, Factor, Schedule, ScheduleAttr, Staging
+from uop.dialects.schedule import Alignment, BlockGroup, Factor, Schedule, ScheduleAttr, Slots, Staging
 from uop.dialects.types import ELEMENT_TYPES, integer_bounds, is_float
 
 from .symbols import symbol_attributes
@@ -174,7 +174,8 @@ def _schedules(draw: st.DrawFn) -> ScheduleAttr:
     grouped = [(axis, extent) for axis, extent in blocks if [name for name, _ in blocks].count(axis) == 1]
     group = draw(st.none() | st.sampled_from([BlockGroup(axis, n) for axis, n in grouped])) if grouped else None
     align = draw(st.none() | st.builds(Alignment, axis_names, st.integers(1, 64)))
-    return ScheduleAttr(Schedule(tuple(axes), tuple(stage), draw(st.none() | st.integers(1, 32)), group, align))
+    slots = draw(st.none() | st.builds(Slots, axis_names, st.integers(1, 9)))
+    return ScheduleAttr(Schedule(tuple(axes), tuple(stage), draw(st.none() | st.integers(1, 32)), group, align, slots))
 
 
 schedules = _schedules()
