@@ -184,6 +184,8 @@ def _lower_block(lowering: Lowering, scope: Scope, block: Block, finish: Callabl
                 else:
                     _lower_op(lowering, scope, op, stages)
                     behind = scope
+            if behind is None:
+                break
             scope = behind
         stages.close_before(None)
         if finish is not None:

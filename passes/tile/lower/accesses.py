@@ -96,7 +96,7 @@ def _bits(indices: Indices, leaf: SSAValue) -> int:
     return bits
 
 
-def _address(
+def address_of(
     lowering: Lowering, scope: Scope, buffer: SSAValue, coordinates: Sequence[SSAValue], place: Place
 ) -> list[SSAValue]:
     forms: list[LinearForm] = []
@@ -126,7 +126,7 @@ def lower_read(lowering: Lowering, scope: Scope, op: ReadOp) -> None:
     if is_one_element(op.result):
         place = [ZERO] * len(shape)
         mask = _mask(lowering, scope, op.mask, place)
-        loaded = scope.insert(LoadOp.of(buffer, _address(lowering, scope, op.buffer, op.indices, place), mask)).result
+        loaded = scope.insert(LoadOp.of(buffer, address_of(lowering, scope, op.buffer, op.indices, place), mask)).result
         loaded.name_hint = hint
         values.known[op.result] = loaded
         return
@@ -135,7 +135,7 @@ def lower_read(lowering: Lowering, scope: Scope, op: ReadOp) -> None:
 
     def load(inner: Scope, place: Place) -> SSAValue:
         mask = _mask(lowering, inner, op.mask, place)
-        address = _address(lowering, inner, op.buffer, op.indices, place)
+        address = address_of(lowering, inner, op.buffer, op.indices, place)
         return inner.insert(LoadOp.of(buffer, address, mask, moved)).result
 
     if values.reads_late(op):
@@ -174,7 +174,7 @@ def lower_write(lowering: Lowering, scope: Scope, op: WriteOp) -> None:
                 array, values.array_place(inner, op.value, place, array), None, moved_type(element_of(type), width)
             )
             value = inner.insert(load).result
-        address = _address(lowering, inner, op.buffer, op.indices, place)
+        address = address_of(lowering, inner, op.buffer, op.indices, place)
         inner.insert(StoreOp.of(value, buffer, address, mask))
 
 
@@ -193,7 +193,7 @@ def _write_parts(lowering: Lowering, scope: Scope, op: WriteOp, width: int) -> N
                 LoadOp.of(run, [lowering.indices.constant(0)], None, moved_type(element, width))
             ).result
         mask = _mask(lowering, inner, op.mask, place)
-        address = _address(lowering, inner, op.buffer, op.indices, place)
+        address = address_of(lowering, inner, op.buffer, op.indices, place)
         inner.insert(StoreOp.of(value, lowering.buffers[op.buffer], address, mask))
 
 
@@ -230,12 +230,12 @@ class _Spread:
             others = [other for other in conditions if other is not condition]
             # A power of two, so that the warp that has the first threads has them all.
             in_warp = lanes & (lanes - 1) == 0 and lanes * digit.stride <= WARP and digit.extent % lanes == 0
-            if in_warp and _is_held_alike([op.value, *op.indices, *others], axis):
+            if in_warp and is_held_alike([op.value, *op.indices, *others], axis):
                 return _Spread(digit.position, lanes, others)
         return None
 
 
-def _is_held_alike(values: Sequence[SSAValue], axis: AxisOp) -> bool:
+def is_held_alike(values: Sequence[SSAValue], axis: AxisOp) -> bool:
     """Whether threads that differ only along the axis are proved to have the same values: they depend on it through
     nothing but reductions over it."""
     stack, seen = list(values), set[SSAValue]()
@@ -289,7 +289,9 @@ def _write_spread(lowering: Lowering, scope: Scope, op: WriteOp, array: SSAValue
         at = [] if width == 1 else [indices.constant(0)]
         value = inner.insert(LoadOp.of(part, at, None, moved_type(element_of(type), width))).result
         inner.insert(
-            StoreOp.of(value, lowering.buffers[op.buffer], _address(lowering, inner, op.buffer, op.indices, own), mask)
+            StoreOp.of(
+                value, lowering.buffers[op.buffer], address_of(lowering, inner, op.buffer, op.indices, own), mask
+            )
         )
 
 

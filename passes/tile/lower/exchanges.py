@@ -119,25 +119,44 @@ def _in_stages(
 def _exchanged(
     lowering: Lowering, scope: Scope, monoid: Monoid, rows: Sequence[Element], masks: Sequence[int]
 ) -> Sequence[Element]:
-    """`combine_rows` of a monoid without stages.
+    """`combine_rows` of a monoid without stages. Where lanes have one element each, each is handed out in the end."""
+    count = len(rows)
+    if count == 1 or not can_share_out(count, masks):
+        return _combined_with(lowering, scope, monoid, rows, masks)
+    element = share_out(lowering, scope, monoid, rows)
+    return [_from_lanes(lowering, scope, element, "idx", row * WARP // count) for row in range(count)]
 
-    With all lanes of the warp, half of the elements go to one half of the lanes and the others to the other half, until
-    each lane has one: 3 shuffles for 4 elements, where 8 would give each lane all. In the end each is handed out.
-    """
-    elements: Sequence[Element] = rows
-    left, halved, count = list(masks), list[int](), len(rows)
-    if sum(masks) == WARP - 1 and count & (count - 1) == 0 and count <= WARP:
-        while len(elements) > 1:
-            halved.append(left.pop(0))
-            elements = _halved(lowering, scope, monoid, elements, halved[-1])
-    for mask in left:
+
+def _combined_with(
+    lowering: Lowering, scope: Scope, monoid: Monoid, elements: Sequence[Element], masks: Sequence[int]
+) -> Sequence[Element]:
+    for mask in masks:
         others = [_from_lanes(lowering, scope, element, "xor", mask) for element in elements]
         elements = [monoid.combine(scope, x, y) for x, y in zip(elements, others, strict=True)]
-    if not halved:
-        return elements
-    # The first halving goes by the highest bit of an element's number.
-    lanes = [sum(mask for bit, mask in enumerate(reversed(halved)) if row >> bit & 1) for row in range(count)]
-    return [_from_lanes(lowering, scope, elements[0], "idx", lane) for lane in lanes]
+    return elements
+
+
+def can_share_out(count: int, masks: Sequence[int]) -> bool:
+    """Whether all lanes of a warp combine so many elements, of which each can have one in the end."""
+    return sum(masks) == WARP - 1 and count & (count - 1) == 0 and count <= WARP
+
+
+def share_out(lowering: Lowering, scope: Scope, monoid: Monoid, rows: Sequence[Element]) -> Element:
+    """Several elements, each combined with those of all lanes, and held by as many lanes side by side: of four, the
+    first by the first eight.
+
+    Half of the elements go to one half of the lanes and the others to the other half, until each lane has one: 3
+    shuffles for 4 elements, where 8 would give each lane all.
+    """
+    mask = WARP // 2
+    while len(rows) > 1:
+        rows = _halved(lowering, scope, monoid, rows, mask)
+        mask //= 2
+    masks: list[int] = []
+    while mask:
+        masks.append(mask)
+        mask //= 2
+    return _combined_with(lowering, scope, monoid, rows, masks)[0]
 
 
 def _halved(lowering: Lowering, scope: Scope, monoid: Monoid, rows: Sequence[Element], mask: int) -> list[Element]:

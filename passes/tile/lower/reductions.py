@@ -16,8 +16,9 @@ from ....dialects.types import element_of, shape_of
 from ....dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, EqOp, ExpandOp, ReduceAxisOp, constant_value
 from ....rewriting.linear import LinearForm
 from ..linear import conjuncts
-from .exchanges import Element, Exchange, SharedExchange, combine_lanes, combine_rows
+from .exchanges import Element, Exchange, SharedExchange, can_share_out, combine_lanes, combine_rows, share_out
 from .grid import Grid
+from .lane_rows import can_write_held, write_held
 from .lowering import Lowering
 from .scopes import Scope
 from .values import Place, is_one_element
@@ -63,11 +64,11 @@ def uses_shared_memory(grid: Grid, op: ReduceAcrossOp) -> bool:
     return Exchange.of(grid, op).partials > 1
 
 
-def lower_reduce_across(lowering: Lowering, scope: Scope, op: ReduceAcrossOp, branches: ExitStack) -> Scope:
+def lower_reduce_across(lowering: Lowering, scope: Scope, op: ReduceAcrossOp, branches: ExitStack) -> Scope | None:
     """Shuffles within a warp, then shared memory for the rest; every thread gets the result that goes on.
 
     Returns the scope of what stands behind: where nothing but the first threads write there, a branch that only their
-    warps take, which `branches` closes.
+    warps take, which `branches` closes. None where that is done, too: each lane wrote what it held (lane_rows.py).
     """
     exchange = Exchange.of(lowering.grid, op)
     values = lowering.values
@@ -109,6 +110,10 @@ def lower_reduce_across(lowering: Lowering, scope: Scope, op: ReduceAcrossOp, br
     elif 1 < prod(shape) <= _ROWS_AT_ONCE:
         places = [[LinearForm({}, at) for at in place] for place in product(*map(range, shape))]
         rows = [values.scalars(scope, op.inputs, place) for place in places]
+        writes = _writes_of_first(op) if can_share_out(len(rows), exchange.masks) else None
+        if writes and op.monoid.monoid.stages is None and can_write_held(lowering, op, writes):
+            write_held(lowering, scope, op, share_out(lowering, scope, op.monoid.monoid, rows), writes)
+            return None
         for place, elements in zip(places, combine_rows(lowering, scope, op.monoid, rows, exchange.masks), strict=True):
             keep(scope, place, elements)
     else:

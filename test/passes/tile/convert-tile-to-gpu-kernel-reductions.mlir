@@ -1,7 +1,7 @@
 // RUN: uop-opt %s --pass-pipeline 'builtin.module(convert-tile-to-gpu-kernel)' --split-input-file | filecheck %s
 
-// Four rows of a warp: half of them go to each half of the lanes, and again; then each lane has one, and in the end
-// hands it out. 10 shuffles, where each row by itself would take 5.
+// Four rows of a warp: half of them go to each half of the lanes, and again; then each lane has one, and writes
+// it. 6 shuffles, where each row by itself would take 5.
 // CHECK-LABEL: @four_rows
 // CHECK:         %[[C0:.*]] = uop.const 0 : index
 // CHECK:         %[[C2:.*]] = uop.const 2 : index
@@ -18,12 +18,11 @@
 // CHECK:         gpu_kernel.shuffle xor %{{.*}}, %[[C2]] : f32
 // CHECK:         gpu_kernel.shuffle xor
 // CHECK-NEXT:    %[[TOTAL:.*]] = uop.add
-// CHECK-NEXT:    gpu_kernel.shuffle idx %[[TOTAL]], %[[C0]] : f32
-// CHECK-NEXT:    gpu_kernel.shuffle idx %[[TOTAL]], %[[C8]] : f32
-// CHECK-NEXT:    gpu_kernel.shuffle idx %[[TOTAL]], %[[C16]] : f32
-// CHECK-NEXT:    %[[C24:.*]] = uop.const 24 : index
-// CHECK-NEXT:    gpu_kernel.shuffle idx %[[TOTAL]], %[[C24]] : f32
 // CHECK-NOT:     gpu_kernel.shuffle
+// CHECK:         %[[ROW:.*]] = uop.truncdiv %k, %[[C8]] : index
+// CHECK:         %[[LANE:.*]] = uop.truncmod %k, %[[C8]] : index
+// CHECK:         %[[FIRST_LANE:.*]] = uop.eq %[[LANE]], %[[C0]] : index
+// CHECK:         gpu_kernel.store %[[TOTAL]], %out[%[[ROW]]] mask %[[FIRST_LANE]] : f32
 uop.kernel @four_rows(%out: memref<4xf32>, %x: memref<4x32xf32>)
     schedule #tile.schedule<i = 4 register, k = 32 lane> {
   %i = tile.axis i = 4 register : vector<4xindex>
@@ -34,6 +33,29 @@ uop.kernel @four_rows(%out: memref<4xf32>, %x: memref<4x32xf32>)
   %2 = uop.eq %k, %c0 : index
   %3 = uop.expand %2 : i1 -> vector<4xi1>
   tile.write %1, %out[%i] mask %3 : vector<4xf32> -> memref<4xf32>(vector<4xindex>)
+}
+
+// -----
+
+// All lanes want all rows: in the end each is handed out. 10 shuffles, where each row by itself would take 5.
+// CHECK-LABEL: @four_rows_for_all
+// CHECK:         %[[C0:.*]] = uop.const 0 : index
+// CHECK:         %[[C8:.*]] = uop.const 8 : index
+// CHECK-COUNT-4: gpu_kernel.shuffle xor
+// CHECK-NEXT:    %[[TOTAL:.*]] = uop.add
+// CHECK-NEXT:    gpu_kernel.shuffle idx %[[TOTAL]], %[[C0]] : f32
+// CHECK-NEXT:    gpu_kernel.shuffle idx %[[TOTAL]], %[[C8]] : f32
+// CHECK-NEXT:    gpu_kernel.shuffle idx %[[TOTAL]], %[[C16:.*]] : f32
+// CHECK-NEXT:    %[[C24:.*]] = uop.const 24 : index
+// CHECK-NEXT:    gpu_kernel.shuffle idx %[[TOTAL]], %[[C24]] : f32
+// CHECK-NOT:     gpu_kernel.shuffle
+uop.kernel @four_rows_for_all(%out: memref<4x32xf32>, %x: memref<4x32xf32>)
+    schedule #tile.schedule<i = 4 register, k = 32 lane> {
+  %i = tile.axis i = 4 register : vector<4xindex>
+  %k = tile.axis k = 32 lane : index
+  %0 = tile.read %x[%i, %k] : memref<4x32xf32>(vector<4xindex>, index) -> vector<4xf32>
+  %1 = tile.reduce_across add %0 over %k : vector<4xf32>
+  tile.write %1, %out[%i, %k] : vector<4xf32> -> memref<4x32xf32>(vector<4xindex>, index)
 }
 
 // -----
