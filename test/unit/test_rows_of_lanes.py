@@ -1,4 +1,5 @@
-"""Several rows of a warp, of which each lane writes the one that it holds: whole programs, race-checked in the simulator.
+"""Several rows of a warp, of which each lane writes the one that it holds: whole programs, in the simulator, checked for
+races.
 
 Each result is compared with eager PyTorch and with float64.
 """
