@@ -20,7 +20,7 @@ from ...runtime.artifact.artifact import Artifact
 from ...runtime.devices import DEVICES, Device, Executable
 from ..compilation import compile_stages, stage_text
 from ..faults.interpret_each import InterpretEach, InterpretOptions
-from ..garbage import old_objects_spared
+from ..garbage import old_objects_spared, rare_collections
 from ..pipelines import CompileOptions
 from ..plugins import make_context
 from ..program_cache import cached_program
@@ -52,7 +52,7 @@ def _load(function: ImportedFunction, options: Options) -> Executable:
         if key in _programs:
             _programs.move_to_end(key)
             return _programs[key]
-    with old_objects_spared():
+    with rare_collections(), old_objects_spared():
         executable = _compiled(function, text, options)
     with _lock:
         _programs[key] = executable
