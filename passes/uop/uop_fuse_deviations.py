@@ -10,8 +10,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
-from ...dialects.types import byte_width, element_count, element_of, shape_of
-from ...dialects.uop import ReduceAxisOp
+from ...dialects.types import byte_count, byte_width, element_count, element_of, shape_of
+from ...dialects.uop import ExpandOp, ReduceAxisOp
 from ...rewriting.cse import eliminate_common_subexpressions
 from ...rewriting.diagnostics import emit_remark
 from ...rewriting.driver import rewrite
@@ -22,6 +22,10 @@ from .uop_split_reduce import FEW_ROWS
 
 LONG_COLUMN = 64
 """Elements of a column that the threads of a block hold in registers."""
+
+LAUNCH_BYTES = 4 << 20
+"""What a GPU reads of its memory in about the time of a launch. Where the mean is a result of its own, there is one
+more, of what is made of the two."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,7 @@ class UOpFuseDeviationsPass(ModulePass):
 
     def _pays(self, op: object) -> bool:
         """Whether it is a sum of squared deviations of more elements than registers hold."""
-        if not isinstance(op, ReduceAxisOp) or deviating(op) is None:
+        if not isinstance(op, ReduceAxisOp) or (found := deviating(op)) is None:
             return False
         type = op.operands[0].type
         shape, axes = shape_of(type), op.axis_list()
@@ -69,4 +73,7 @@ class UOpFuseDeviationsPass(ModulePass):
         # Of few rows, each is shared by several blocks.
         is_held = element_count(shape_of(op.results[0].type)) > FEW_ROWS and byte_width(element_of(type)) <= 4
         row = max(self.row, self.held_row) if is_held else self.row
-        return element_count([shape[axis] for axis in axes]) > (row if innermost in axes else self.column)
+        if element_count([shape[axis] for axis in axes]) <= (row if innermost in axes else self.column):
+            return False
+        is_result = any(not isinstance(use.operation, ExpandOp) for use in found.mean.uses)
+        return not is_result or byte_count(found.value.type) >= LAUNCH_BYTES

@@ -17,6 +17,7 @@ An infinite or NaN element makes d and q NaN, as it does the deviations from its
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 from xdsl.ir import SSAValue
 
@@ -39,14 +40,23 @@ MOST_ELEMENTS = 1 << 24
 a, b = constants("a b")
 
 
-def deviating(op: ReduceAxisOp) -> SSAValue | None:
-    """The value whose squared deviations from its mean along the reduced axes the reduction adds up, if it does that.
+class Deviating(NamedTuple):
+    """A value that deviates from its mean along some axes."""
+
+    value: SSAValue
+    mean: SSAValue
+
+
+def deviating(op: ReduceAxisOp) -> Deviating | None:
+    """What has the squared deviations from its mean along the reduced axes that the reduction adds up, if it does that.
 
     They are floats of a type that counts them.
     """
     square = op.operands[0].owner
     element = element_of(op.operands[0].type)
-    if op.monoid.data != "add" or not is_float(element) or byte_width(element) < 4 or _count(op) > MOST_ELEMENTS:
+    if op.monoid.data != "add" or not is_float(element) or byte_width(element) < 4:
+        return None
+    if not 0 < _count(op) <= MOST_ELEMENTS:
         return None
     if not isinstance(square, MulOp) or square.operands[0] != square.operands[1]:
         return None
@@ -56,7 +66,7 @@ def deviating(op: ReduceAxisOp) -> SSAValue | None:
     x, y = difference.operands
     for value, means in ((x, y), (y, x)):
         if isinstance(means.owner, ExpandOp) and _is_mean(means.owner.input, value, op):
-            return value
+            return Deviating(value, means.owner.input)
     return None
 
 
@@ -92,10 +102,10 @@ def _sample(builder: RewriteBuilder, value: SSAValue, op: ReduceAxisOp) -> tuple
 
 def with_mean(builder: RewriteBuilder, op: ReduceAxisOp) -> Sequence[SSAValue] | None:
     """A sum of squared deviations from the mean."""
-    value = deviating(op)
-    if value is None:
+    found = deviating(op)
+    if found is None:
         return None
-    _, squares = _sample(builder, value, op)
+    _, squares = _sample(builder, found.value, op)
     return [squares]
 
 

@@ -63,10 +63,28 @@ func.func @short(%x: tensor<4x100xf64>) -> tensor<4x1xf64> {
 // ROW-LABEL:   func.func @columns
 // CHECK:         uop.reduce_axis welford
 // CHECK:         %[[MEAN:.*]] = uop.where
+// CHECK-NEXT:    uop.expand %[[MEAN]]
 // CHECK-NOT:     uop.reduce_axis
 // CHECK:         %[[SQUARES:.*]] = uop.max
-// CHECK:         func.return %[[MEAN]], %[[SQUARES]]
-func.func @columns(%x: tensor<128x4xf32>) -> (tensor<1x4xf32>, tensor<1x4xf32>) {
+// CHECK-NEXT:    func.return %{{.*}}, %[[SQUARES]]
+func.func @columns(%x: tensor<128x4xf32>) -> (tensor<128x4xf32>, tensor<1x4xf32>) {
+  %n = uop.const 0.0078125 : f32
+  %inverse = uop.expand %n : f32 -> tensor<1x4xf32>
+  %sum = uop.reduce_axis add %x axes [0] : (tensor<128x4xf32>) -> tensor<1x4xf32>
+  %mean = uop.mul %sum, %inverse : tensor<1x4xf32>
+  %means = uop.expand %mean : tensor<1x4xf32> -> tensor<128x4xf32>
+  %d = uop.sub %x, %means : tensor<128x4xf32>
+  %square = uop.mul %d, %d : tensor<128x4xf32>
+  %squares = uop.reduce_axis add %square axes [0] : (tensor<128x4xf32>) -> tensor<1x4xf32>
+  func.return %d, %squares : tensor<128x4xf32>, tensor<1x4xf32>
+}
+
+// -----
+
+// The mean is a result of its own, which takes a launch more: it pays where much is read.
+// CHECK-LABEL: func.func @mean_of_few
+// CHECK-NOT:     welford
+func.func @mean_of_few(%x: tensor<128x4xf32>) -> (tensor<1x4xf32>, tensor<1x4xf32>) {
   %n = uop.const 0.0078125 : f32
   %inverse = uop.expand %n : f32 -> tensor<1x4xf32>
   %sum = uop.reduce_axis add %x axes [0] : (tensor<128x4xf32>) -> tensor<1x4xf32>
@@ -76,6 +94,22 @@ func.func @columns(%x: tensor<128x4xf32>) -> (tensor<1x4xf32>, tensor<1x4xf32>) 
   %square = uop.mul %d, %d : tensor<128x4xf32>
   %squares = uop.reduce_axis add %square axes [0] : (tensor<128x4xf32>) -> tensor<1x4xf32>
   func.return %mean, %squares : tensor<1x4xf32>, tensor<1x4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @mean_of_many
+// CHECK:         uop.reduce_axis welford
+func.func @mean_of_many(%x: tensor<1024x1024xf32>) -> (tensor<1x1024xf32>, tensor<1x1024xf32>) {
+  %n = uop.const 0.0009765625 : f32
+  %inverse = uop.expand %n : f32 -> tensor<1x1024xf32>
+  %sum = uop.reduce_axis add %x axes [0] : (tensor<1024x1024xf32>) -> tensor<1x1024xf32>
+  %mean = uop.mul %sum, %inverse : tensor<1x1024xf32>
+  %means = uop.expand %mean : tensor<1x1024xf32> -> tensor<1024x1024xf32>
+  %d = uop.sub %x, %means : tensor<1024x1024xf32>
+  %square = uop.mul %d, %d : tensor<1024x1024xf32>
+  %squares = uop.reduce_axis add %square axes [0] : (tensor<1024x1024xf32>) -> tensor<1x1024xf32>
+  func.return %mean, %squares : tensor<1x1024xf32>, tensor<1x1024xf32>
 }
 
 // -----
