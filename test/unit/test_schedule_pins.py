@@ -139,12 +139,12 @@ def test_an_unknown_kernel_lists_the_kernels(capsys: pytest.CaptureFixture[str])
 
 def test_too_much_shared_memory_names_the_schedule() -> None:
     """What the warps of a block exchange is beside what is staged."""
-    options = CompileOptions(schedule=("i = 37 register, j = 41 register, k = 512 thread, stage = []",))
+    options = CompileOptions("sm_80", schedule=("i = 37 register, j = 41 register, k = 1024 thread, stage = []",))
     stages = compile_stages(capture_expression(PRODUCT).imported(), options)
     with pytest.raises(PassError) as caught:
         list(stages)
     assert "bytes of shared memory" in caught.value.message
-    assert "i = 37 register, j = 41 register, k = 512 thread" in (caught.value.help or "")
+    assert "i = 37 register, j = 41 register, k = 1024 thread" in (caught.value.help or "")
 
 
 @pytest.mark.parametrize(

@@ -500,12 +500,12 @@ def test_refused(old: str, new: str, message: str) -> None:
 
 def test_slabs_beyond_shared_memory_are_refused() -> None:
     text = """
-uop.kernel @f(%out: memref<1xf32>, %x: memref<256x64xf32>)
+uop.kernel @f(%out: memref<1xf32>, %x: memref<1024x64xf32>)
     schedule #tile.schedule<i = 1 block> {
   %c0 = uop.const 0 : index
-  %x_s = tile.stage %x[%c0, %c0] buffers 1 : memref<256x64xf32> -> memref<256x64xf32, "shared">
-  %v = tile.read %x_s[%c0, %c0] : memref<256x64xf32, "shared">(index, index) -> f32
+  %x_s = tile.stage %x[%c0, %c0] buffers 1 : memref<1024x64xf32> -> memref<1024x64xf32, "shared">
+  %v = tile.read %x_s[%c0, %c0] : memref<1024x64xf32, "shared">(index, index) -> f32
   tile.write %v, %out[%c0] : f32 -> memref<1xf32>(index)
 }"""
-    with pytest.raises(PassError, match="65536 bytes of shared memory"):
+    with pytest.raises(PassError, match="262144 bytes of shared memory"):
         lower(text)
