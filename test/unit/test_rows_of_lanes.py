@@ -1,5 +1,5 @@
-"""Several rows of a warp, of which each lane writes the one that it holds: whole programs, in the simulator, checked for
-races.
+"""Several rows of a warp, of which each lane writes the one that it holds: whole programs, simulated with the race check
+on.
 
 Each result is compared with eager PyTorch and with float64.
 """
