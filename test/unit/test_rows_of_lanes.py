@@ -1,5 +1,4 @@
-"""Several rows of a warp, of which each lane writes the one that it holds: whole programs, simulated with the race check
-on.
+"""Several rows of a warp, of which each lane writes the one that it holds: whole programs, simulated, race-checked.
 
 Each result is compared with eager PyTorch and with float64.
 """
