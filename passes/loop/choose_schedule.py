@@ -25,13 +25,14 @@ from .schedule_rules import choose
 class ChooseSchedulePass(ModulePass):
     """Write a default `#tile.schedule` on each kernel in loop form, from its shape alone.
 
-    Elementwise kernels get coalesced threads and 16-byte accesses, transposes squares of registers; rows are reduced by
-    a thread, a warp or a block by their length; columns by threads side by side; a scanned axis is walked by one
-    thread; products get block, thread and register tiles over staged, double-buffered slabs, those of 16-bit floats
-    matrix instructions (matrix_rule.py); products of a few rows by a matrix read it once, in vectors
-    (vector_product_rule.py). Attention gets tiles of queries and of keys, with matrix instructions (attention_rule.py)
-    or lanes that hold a key and then a value (attention_rows_rule.py). Products without matrix instructions say how
-    many blocks a multiprocessor should hold, so that their sums have the registers that they need (product_rule.py).
+    Elementwise kernels get coalesced threads and 16-byte accesses, transposes squares of registers; rows are reduced
+    by a thread, a warp or a block by their length, long ones held with shared memory (long_row_rule.py); columns by
+    threads side by side; a scanned axis is walked by one thread; products get block, thread and register tiles over
+    staged, double-buffered slabs, those of 16-bit floats matrix instructions (matrix_rule.py); products of a few rows
+    by a matrix read it once, in vectors (vector_product_rule.py). Attention gets tiles of queries and of keys, with
+    matrix instructions (attention_rule.py) or lanes that hold a key and then a value (attention_rows_rule.py).
+    Products without matrix instructions say how many blocks a multiprocessor should hold, so that their sums have the
+    registers that they need (product_rule.py).
     Leaves alone: kernels that have a schedule, and kernels that are not in loop form.
 
     schedule: what the user decides, each as it stands in `#tile.schedule<…>`: `k = 4 loop * 16 loop` binds one axis of

@@ -70,6 +70,46 @@ uop.kernel @softmax(%out: memref<64x1000xf32>, %x: memref<64x1000xf32>) {
 
 // -----
 
+// Rows that registers do not hold, and that are needed again: 28 of 128 elements of a thread lie in shared memory.
+// CHECK: uop.kernel @held_rows({{.*}}) schedule #tile.schedule<i = 64 block, j = 32 register * 512 thread * 4 register, slots = j 7> {
+uop.kernel @held_rows(%out: memref<64x65536xf32>, %x: memref<64x65536xf32>) {
+  loop.for %i (i = 64 parallel) {
+    %0 = loop.reduce %j (j = 65536) max : f32 {
+      %1 = uop.load %x[%i, %j] : memref<64x65536xf32>
+      loop.yield %1 : f32
+    }
+    loop.for %j (j = 65536 parallel) {
+      %2 = uop.load %x[%i, %j] : memref<64x65536xf32>
+      %3 = uop.sub %2, %0 : f32
+      uop.store %3, %out[%i, %j] : memref<64x65536xf32>
+    }
+  }
+}
+
+// -----
+
+// Of these, two values are needed again: they are walked again by each phase.
+// CHECK: uop.kernel @two_long_rows({{.*}}) schedule #tile.schedule<i = 64 block, j = 16 loop * 16 register * 256 thread> {
+uop.kernel @two_long_rows(%out: memref<64x65521xf32>, %x: memref<64x65521xf32>, %y: memref<64x65521xf32>) {
+  loop.for %i (i = 64 parallel) {
+    %0 = loop.reduce %j (j = 65521) max : f32 {
+      %1 = uop.load %x[%i, %j] : memref<64x65521xf32>
+      %2 = uop.load %y[%i, %j] : memref<64x65521xf32>
+      %3 = uop.mul %1, %2 : f32
+      loop.yield %3 : f32
+    }
+    loop.for %j (j = 65521 parallel) {
+      %4 = uop.load %x[%i, %j] : memref<64x65521xf32>
+      %5 = uop.load %y[%i, %j] : memref<64x65521xf32>
+      %6 = uop.sub %4, %0 : f32
+      %7 = uop.add %6, %5 : f32
+      uop.store %7, %out[%i, %j] : memref<64x65521xf32>
+    }
+  }
+}
+
+// -----
+
 // Rows of odd length begin anywhere: positions begin at a sector's begin, so that a warp reads and writes whole sectors.
 // CHECK: uop.kernel @odd_rows({{.*}}) schedule #tile.schedule<i = 64 block, j = 17 register * 256 thread, align = j 8> {
 uop.kernel @odd_rows(%out: memref<64x4097xf32>, %x: memref<64x4097xf32>, %w: memref<4097xf32>) {
