@@ -114,7 +114,11 @@ STAGES: tuple[Stage, ...] = (
 _ATTENTION = (Option("row", print_values(2**62)), Option("warp-row", print_values(2**62)))
 """A CPU walks over a row twice sooner than it computes an exponential more: only attention is made one walk."""
 
-_BEYOND_CACHES = (Option("row", print_values(1 << 18)), Option("column", print_values(2**62)))
+_BEYOND_CACHES = (
+    Option("row", print_values(1 << 18)),
+    Option("part", print_values(1 << 17)),
+    Option("column", print_values(2**62)),
+)
 """A second walk over a row of 1 MiB, which the second cache holds, costs a CPU less than to combine its parts."""
 
 C_STAGES: tuple[Stage, ...] = (
