@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from ...dialects.loop import ReduceOp
 from ...dialects.traversal import ops_inside
 from ...dialects.uop import LoadOp, MulOp
+from ...rewriting.backward_slices import backward_slice
 from .kernel_shape import Access, KernelShape
 from .matrix_products import perfect_nest
 
@@ -88,22 +89,10 @@ def _scores(reduction: ReduceOp, score: SSAValue) -> ReduceOp | None:
     inside = [op for op in ops_inside(reduction.body) if isinstance(op, ReduceOp)]
     if len(inside) != 1 or inside[0].monoid.data != "add" or len(perfect_nest(inside[0])) != 1:
         return None
-    return inside[0] if inside[0] in _made_of(score) else None
-
-
-def _made_of(value: SSAValue) -> list[Operation]:
-    """The ops that a value is computed by; of a reduction, not those of its elements."""
-    found: dict[Operation, None] = {}
-    stack = [value]
-    while stack:
-        owner = stack.pop().owner
-        if isinstance(owner, Operation) and owner not in found:
-            found[owner] = None
-            stack += owner.operands
-    return list(found)
+    return inside[0] if inside[0] in backward_slice([score]) else None
 
 
 def _loads(shape: KernelShape, value: SSAValue) -> tuple[Access, ...]:
     """The loads that a value is made of, in the order of the text."""
-    ops = {op for op in _made_of(value) if isinstance(op, LoadOp)}
+    ops = {op for op in backward_slice([value]) if isinstance(op, LoadOp)}
     return tuple(access for access in shape.loads if access.op in ops)

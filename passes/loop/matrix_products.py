@@ -24,6 +24,7 @@ from ...dialects.uop import (
     SubOp,
     constant_value,
 )
+from ...rewriting.backward_slices import backward_slice
 
 
 def why_no_matrix(kernel: KernelOp, row: str, column: str, reduced: str) -> str | None:
@@ -152,16 +153,7 @@ def why_no_product(reduction: ReduceOp, row: str, column: str) -> str | None:
 
 def is_made_of_reductions(value: SSAValue) -> bool:
     """Whether the value is made of what is reduced in front of it."""
-    stack, seen = [value], {value}
-    while stack:
-        owner = stack.pop().owner
-        if isinstance(owner, ReduceOp):
-            return True
-        if isinstance(owner, Operation):
-            new = [operand for operand in owner.operands if operand not in seen]
-            seen.update(new)
-            stack += new
-    return False
+    return any(isinstance(op, ReduceOp) for op in backward_slice([value]))
 
 
 _LINEAR = (AddOp, SubOp, MulOp, NegOp, ConstOp)

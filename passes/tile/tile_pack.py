@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import MemRefType, ModuleOp
-from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ...dialects.layouts import span_of
@@ -16,6 +15,7 @@ from ...dialects.schedule import Staging
 from ...dialects.tile import ReadOp, StageOp
 from ...dialects.types import byte_width, element_of, is_float, is_memref, shape_of, with_element
 from ...dialects.uop import CastOp, KernelOp
+from ...rewriting.backward_slices import backward_slice
 from ...rewriting.dead import erase_unused
 from ...rewriting.diagnostics import emit_remark
 from .accesses import kernels_of
@@ -96,16 +96,7 @@ def _places(read: ReadOp, staging: Staging) -> list[ForOp | None]:
 
 def _ends_early(loop: ForOp) -> bool:
     """Whether limits of the loop are read from memory."""
-    stack, seen = list(loop.limits.values), set[SSAValue]()
-    while stack:
-        owner = stack.pop().owner
-        if isinstance(owner, ReadOp):
-            return True
-        if isinstance(owner, Operation):
-            new = [operand for operand in owner.operands if operand not in seen]
-            seen.update(new)
-            stack += new
-    return False
+    return any(isinstance(op, ReadOp) for op in backward_slice(loop.limits.values))
 
 
 def _convert_while_packing(kernel: KernelOp, task_bytes: int) -> None:

@@ -20,6 +20,7 @@ from ...dialects.uop import (
     ReshapeOp,
     ShrinkOp,
 )
+from ...rewriting.backward_slices import backward_slice
 from ...rewriting.diagnostics import PassError, are_remarks_wanted, emit_remark
 from .accesses import Accesses
 from .axis_classes import AxisPairs
@@ -471,11 +472,5 @@ def source_of_view(value: SSAValue) -> SSAValue:
 
 def _live_ops(block: Block, outputs: Iterable[SSAValue]) -> list[Operation]:
     """The ops that the outputs need, in order."""
-    needed: set[Operation] = set()
-    pending = [value.owner for value in outputs]
-    while pending:
-        op = pending.pop()
-        if isinstance(op, Operation) and op not in needed:
-            needed.add(op)
-            pending.extend(value.owner for value in op.operands)
+    needed = set(backward_slice(outputs))
     return [op for op in block.ops if op in needed]

@@ -26,6 +26,7 @@ from ...dialects.uop import (
     StoreOp,
     constant_value,
 )
+from ...rewriting.backward_slices import backward_slice
 from ...rewriting.builder import Builder
 from ...rewriting.dead import erase_unused
 from ...rewriting.diagnostics import emit_remark
@@ -318,13 +319,7 @@ class _Copies:
 
 def _needed(values: Iterable[SSAValue], beside: Operation | None = None) -> list[Operation]:
     """The ops that values are made of, in the order of their block; none behind `beside`, nor itself."""
-    found: set[Operation] = set()
-    stack = list(values)
-    while stack:
-        owner = stack.pop().owner
-        if isinstance(owner, Operation) and owner is not beside and owner not in found:
-            found.add(owner)
-            stack += owner.operands
+    found = set(backward_slice(values, beside))
     block = next((op.parent for op in found), None)
     return [] if block is None else [op for op in block.ops if op in found]
 

@@ -19,11 +19,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from ....dialects.monoids import MonoidAttr
 from ....dialects.syntax import segment_sizes
 from ....dialects.uop import LoadOp, RangeOp, ReduceOp, StoreOp
+from ....rewriting.backward_slices import backward_slice
 from ....rewriting.driver import RewriteBuilder
 from ....rewriting.effects import is_pure
 from ....rewriting.rules import Rules
@@ -134,21 +135,9 @@ def _may_depend(op: ReduceOp, weights: Sequence[SSAValue]) -> bool:
     return True
 
 
-def _slice_of(values: Iterable[SSAValue]) -> set[Operation | Block]:
-    """What the values are computed from."""
-    found: set[Operation | Block] = set()
-    pending = [value.owner for value in values]
-    while pending:
-        owner = pending.pop()
-        if owner not in found:
-            found.add(owner)
-            pending += [value.owner for value in owner.operands] if isinstance(owner, Operation) else ()
-    return found
-
-
 def _ranges_of(values: Iterable[SSAValue]) -> set[SSAValue]:
     """The ranges that the values are computed from, those of reductions inside included."""
-    return {owner.result for owner in _slice_of(values) if isinstance(owner, RangeOp)}
+    return {op.result for op in backward_slice(values) if isinstance(op, RangeOp)}
 
 
 def _users(op: Operation) -> Iterator[Operation]:
@@ -166,7 +155,7 @@ def _users(op: Operation) -> Iterator[Operation]:
 
 def _in_front(builder: RewriteBuilder, op: Operation, values: Sequence[SSAValue]) -> list[SSAValue] | None:
     """The values, computed in front of an op; None where something is needed that cannot be computed there."""
-    needed = _slice_of(values)
+    needed = set(backward_slice(values))
     moved: dict[SSAValue, SSAValue] = {}
     part: Operation | None = op
     while part is not None:
