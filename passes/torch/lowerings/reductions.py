@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 
 from xdsl.dialects.builtin import i32, i64
 from xdsl.ir import Attribute
@@ -212,7 +213,7 @@ def logsumexp(b: Lowering, self: Tensor, dim: list[int], keepdim: bool = False) 
     if any(x.shape[axis] == 0 for axis in axes):
         return _kept(x.exp().sum(axes).log(), x, dim, keepdim)
     greatest = x.max(axes)
-    greatest = greatest.alu("isinf").where(0.0, greatest)
+    greatest = greatest.alu("abs").equal(inf).where(0.0, greatest)  # as PyTorch decomposes it, which rules know
     return _kept((x - greatest).exp().sum(axes).log() + greatest, x, dim, keepdim)
 
 
