@@ -51,6 +51,9 @@ the parts, which are written and read, cost what they gain (an estimate from byt
 PART_DEPTH = 512
 """What a part of a product sums at the least: so much more is multiplied than is written and read of its sums."""
 
+PARTS_SHARE = 0.75
+"""Of the clocks of one kernel, what two take at the most to be chosen: both are estimates, and parts take memory."""
+
 DEPTH = 32
 """Parts of a product are multiples of what its blocks copy at once, so that nothing in them is masked."""
 
@@ -70,8 +73,8 @@ class UOpSplitReducePass(ModulePass):
     behind it with the second. Sums of floats are rounded in another order for it. Where the parts are not of one size,
     the last is padded by the monoid's identity, in index space only.
     Products of matrices are split into parts of one size, where their tiles are far fewer than a GPU's multiprocessors,
-    and where the two kernels take less than one of small tiles, whose blocks sum in slices (product_cost.py); each part
-    is a product, too, and the parts of the whole result lie one behind the other. Products of the same data are
+    and where the two kernels take clearly less than one of small tiles, whose blocks sum in slices (product_cost.py);
+    each part is a product, too, and the parts of the whole result lie one behind the other. Products of the same data are
     computed side by side: their tiles count together.
     Leaves alone: other contractions, of which several results share an operand; norms and softmaxes, whose rows are
     needed again with the result, unless there are few and none fits in registers.
@@ -163,7 +166,7 @@ class UOpSplitReducePass(ModulePass):
         what = f"its results are {tiles} tiles of {TILE} x {TILE}"
         if not beside:
             one, parts = product.clocks(product.fastest()), product.clocks_in_parts(count)
-            if one <= parts:
+            if PARTS_SHARE * one <= parts:
                 best = product.fastest()
                 emit_remark(
                     op,
