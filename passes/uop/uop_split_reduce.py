@@ -74,8 +74,8 @@ class UOpSplitReducePass(ModulePass):
     the last is padded by the monoid's identity, in index space only.
     Products of matrices are split into parts of one size, where their tiles are far fewer than a GPU's multiprocessors,
     and where the two kernels take clearly less than one of small tiles, whose blocks sum in slices (product_cost.py);
-    each part is a product, too, and the parts of the whole result lie one behind the other. Products of the same data are
-    computed side by side: their tiles count together.
+    each part is a product, too, and the parts of the whole result lie one behind the other. Products of the same data
+    are computed side by side: their tiles count together.
     Leaves alone: other contractions, of which several results share an operand; norms and softmaxes, whose rows are
     needed again with the result, unless there are few and none fits in registers.
 
