@@ -31,6 +31,7 @@ class ChooseSchedulePass(ModulePass):
     staged, double-buffered slabs, those of 16-bit floats matrix instructions (matrix_rule.py); products of a few rows
     by a matrix read it once, in vectors (vector_product_rule.py). Attention gets tiles of queries and of keys, with
     matrix instructions (attention_rule.py) or lanes that hold a key and then a value (attention_rows_rule.py).
+    The tiles of products that have few of them are small, and the warps of a block sum slices (product_cost.py).
     Products without matrix instructions say how many blocks a multiprocessor should hold, so that their sums have the
     registers that they need (product_rule.py).
     Leaves alone: kernels that have a schedule, and kernels that are not in loop form.
