@@ -339,7 +339,9 @@ def _row_reduction(shape: KernelShape, row: str) -> Choice:
             (width, AxisKind.REGISTER),
         )
         return Choice(
-            schedule_of(shape, axes), f"rows of {extent}: a row a block of {threads} threads, in {steps} steps"
+            # Said in so many words, lest ptxas, which counts on more blocks at its own discretion, spills for them.
+            schedule_of(shape, axes, min_blocks=1),
+            f"rows of {extent}: a row a block of {threads} threads, in {steps} steps",
         )
     # Elements that are only reduced keep their registers until they are combined.
     only_reduced = row not in shape.parallel and total <= BLOCK_THREADS * MOST_REGISTER_ELEMENTS

@@ -89,7 +89,7 @@ uop.kernel @held_rows(%out: memref<64x65536xf32>, %x: memref<64x65536xf32>) {
 // -----
 
 // Of these, two values are needed again: they are walked again by each phase.
-// CHECK: uop.kernel @two_long_rows({{.*}}) schedule #tile.schedule<i = 64 block, j = 16 loop * 16 register * 256 thread> {
+// CHECK: uop.kernel @two_long_rows({{.*}}) schedule #tile.schedule<i = 64 block, j = 16 loop * 16 register * 256 thread, min_blocks = 1> {
 uop.kernel @two_long_rows(%out: memref<64x65521xf32>, %x: memref<64x65521xf32>, %y: memref<64x65521xf32>) {
   loop.for %i (i = 64 parallel) {
     %0 = loop.reduce %j (j = 65521) max : f32 {
