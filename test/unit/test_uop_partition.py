@@ -15,8 +15,8 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from uop.dialects.types import shape_of
 from uop.dialects.uop import FlipOp, KernelOp, LaunchOp, PadOp, ReduceAxisOp, ShrinkOp
-from uop.passes.uop.convert_uop_to_loop import ConvertUOpToLoopPass
 from uop.passes.uop.cones import Cone
+from uop.passes.uop.convert_uop_to_loop import ConvertUOpToLoopPass
 from uop.passes.uop.fusion_limits import find_violation
 from uop.passes.uop.post_dominators import PostDominators
 from uop.passes.uop.uop_partition import UOpPartitionPass

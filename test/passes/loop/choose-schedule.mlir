@@ -167,7 +167,7 @@ uop.kernel @long_rows(%out: memref<5xf32>, %x: memref<5x4096xf32>) {
 
 // -----
 
-// CHECK: uop.kernel @longest_rows({{.*}}) schedule #tile.schedule<i = 5 block, j = 8 loop * 8 register * 256 thread * 4 register> {
+// CHECK: uop.kernel @longest_rows({{.*}}) schedule #tile.schedule<i = 5 block, j = 8 loop * 8 register * 256 thread * 4 register, min_blocks = 1> {
 uop.kernel @longest_rows(%out: memref<5xf32>, %x: memref<5x65536xf32>) {
   loop.for %i (i = 5 parallel) {
     %0 = loop.reduce %j (j = 65536) add : f32 {
