@@ -18,7 +18,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ...dialects.axes import SERIAL_KINDS, AxisAttr, AxisKind
 from ...dialects.limits import UNLIMITED
 from ...dialects.loop import ForOp, ReduceOp, YieldOp
-from ...dialects.monoids import LOG2_E, MONOIDS, Monoid, MonoidAttr, exp_of_difference
+from ...dialects.monoids import LOG2_E, MONOIDS, Exponents, Monoid, MonoidAttr
 from ...dialects.schedule import Factor, MatrixFactors, Schedule
 from ...dialects.tile import AxisOp, LeaveUnlessOp, ReduceAcrossOp, TakeAcrossOp, broadcast_shape
 from ...dialects.types import element_of, index, shape_of, with_shape
@@ -150,9 +150,10 @@ class ChainedReduction:
             weights, factors = stages.adapt(b, [scores, weights, b.constant_like(1.0, scores)], [total])
             before = stages.adapt(b, state, [total])
         else:
-            factors = exp_of_difference(b, scores, total, score.scale)
+            exponents = Exponents.of(b, total, score.scale)
+            factors = exponents.exp(b, scores)
             weights = b.alu("mul", weights, factors)
-            rescaling = exp_of_difference(b, state[0], total, score.scale)
+            rescaling = exponents.rescaling(b, state[0])
             before = [b.alu("mul", value, b.expand_like(rescaling, value)) for value in state[WEIGHT:]]
         (sum_of_weights,) = rest.combine(b, before[:1], [_in_registers(b, rest, weights, within)])
         values: list[SSAValue] = [total, sum_of_weights, self._product(b, loops, factors, before[1])]

@@ -23,6 +23,7 @@ import uop.dialects.monoids as monoids
 from uop.dialects.monoids import MONOIDS, ALUBuilder, Monoid, Stages
 from uop.dialects.uop import KernelOp, ReduceOp
 from uop.frontends.capture import capture_expression, capture_file
+from uop.frontends.captured import Call, Captured
 from uop.tools.compilation import compile_stages
 from uop.tools.pipelines import CompileOptions
 
@@ -188,6 +189,37 @@ def make():
     return Attention(), tuple(torch.randn(1, 2, 17, 16) for _ in range(3)), (sizes, sizes, sizes)
 """)
     check_program(capture_file(f"{tmp_path / 'attention.py'}:make"), 1)
+
+
+HUGE_SCORES = {
+    # Scores that f32 holds exactly, so that eager PyTorch tells equal ones from others: the power of 2 is a power of 2.
+    "multiples of 2 ** 28": "F.scaled_dot_product_attention(torch.randn(1, 2, 33, 64, dtype={dtype}).sign() * 32768,"
+    " torch.randn(1, 2, 200, 64, dtype={dtype}).sign() * 32768, torch.randn(1, 2, 200, 64, dtype={dtype}))",
+    "by a large scale": "F.scaled_dot_product_attention(torch.randn(1, 2, 33, 64, dtype={dtype}),"
+    " torch.randn(1, 2, 200, 64, dtype={dtype}), torch.randn(1, 2, 200, 64, dtype={dtype}), scale=2.0 ** 40)",
+}
+
+
+@pytest.mark.parametrize("dtype", ["torch.float16", "torch.bfloat16"])
+@pytest.mark.parametrize("name", HUGE_SCORES)
+def test_huge_scores(name: str, dtype: str) -> None:
+    check_program(capture_expression(HUGE_SCORES[name].format(dtype=dtype)), 1)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_large_scores_count_alike_in_all_steps(dtype: torch.dtype) -> None:
+    """What the maximum is rounded by in each of 16 steps does not add up."""
+
+    class Attention(torch.nn.Module):
+        def forward(self, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+            return F.scaled_dot_product_attention(q, k, v)
+
+    def make() -> Call:
+        signs, values = (-1.0) ** torch.arange(64), torch.arange(1024.0)[:, None] / 1024
+        q, k, v = 99 * signs.expand(1, 8, 64, 64), 101 * signs.expand(1, 8, 1024, 64), values.expand(1, 8, 1024, 64)
+        return Call(Attention(), tuple(each.to(dtype).contiguous() for each in (q, k, v)))
+
+    check_program(Captured(make(), make, "test"), 1)
 
 
 @pytest.mark.slow
