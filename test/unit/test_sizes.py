@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +82,7 @@ def inputs(length: int) -> list[Array]:
     return [generator.standard_normal(shape).astype(np.float32) for shape in ((length, 24), (2 * length,))]
 
 
-def check(outputs: list[Any], length: int) -> None:
+def check(outputs: Sequence[Any], length: int) -> None:
     x, z = inputs(length)
     exponentials = np.exp(x.astype(np.float64))
     expected = (exponentials / exponentials.sum(0), exponentials.sum(0, keepdims=True), z)
@@ -115,7 +115,7 @@ def on_arrays(run: Callable[[list[Array]], list[Array]]) -> None:
         check(run(inputs(length)), length)
 
 
-def on_tensors(run: Callable[[list[torch.Tensor]], list[torch.Tensor]]) -> None:
+def on_tensors(run: Callable[[list[torch.Tensor]], Sequence[torch.Tensor]]) -> None:
     # The longest first: what it leaves in kept buffers lies behind what is given next.
     for length in sorted(LENGTHS, reverse=True):
         outputs = run([torch.tensor(array) for array in inputs(length)])
