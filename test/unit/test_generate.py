@@ -18,6 +18,7 @@ from uop.frontends.language_models.language_model import LanguageModel, load_lan
 from uop.frontends.torch_internals import random_state
 from uop.runtime.cuda.program import CudaProgram
 from uop.runtime.devices import DEVICES, Ahead, Device
+from uop.tools import plugins
 from uop.tools.generation import Choice, Stream, Times, Tokenizer, generate
 from uop.tools.pipelines import CompileOptions
 from uop.tools.text_programs import TextProgram, TextState, compile_text
@@ -76,6 +77,7 @@ def llama(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Any:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("UOP_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        patch.setattr(plugins, "_registered", [])  # what other tests have registered: programs of plugins are not kept
         yield
 
 
