@@ -319,13 +319,9 @@ def _row_reduction(shape: KernelShape, row: str) -> Choice:
         )
 
     total = prod(max(1, shape.extents[axis]) for axis in shape.reduced)
-    if (
-        not others
-        and extent > 1024 * REGISTER_ELEMENTS
-        and (choice := long_row_schedule(shape, row, width)) is not None
-    ):
-        return choice
     if not others and extent > 1024 * REGISTER_ELEMENTS:
+        if (choice := long_row_schedule(shape, row, width)) is not None:
+            return choice
         # Few warps with much of the row on its way: what is exchanged between warps counts for less.
         threads = BLOCK_THREADS
         # Elements that are loaded one by one have an address and a mask each: half as many, lest registers are spilled.

@@ -112,12 +112,16 @@ class Copies:
             return self._builder.pure_like(op, operands)
 
 
+def unused_axis(block: Block, name: str) -> str:
+    """The name for an axis, or with a number behind it where a range of the block has it."""
+    return distinct_names([op.axis.axis.data for op in block.ops if isinstance(op, RangeOp)], [name])[-1]
+
+
 def another_range(builder: Builder, range: SSAValue) -> SSAValue:
     """A range of the same extent under a name of its own."""
     op = range.owner
     assert isinstance(op, RangeOp)
-    names = [other.axis.axis.data for other in builder.block.ops if isinstance(other, RangeOp)]
-    name = distinct_names(names, [op.axis.axis.data])[-1]
+    name = unused_axis(builder.block, op.axis.axis.data)
     new = builder.insert(RangeOp.of(name, op.extent, op.limits)).result
     new.name_hint = name
     return new

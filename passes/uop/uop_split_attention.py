@@ -30,9 +30,9 @@ from ...rewriting.backward_slices import backward_slice
 from ...rewriting.builder import Builder
 from ...rewriting.dead import erase_unused
 from ...rewriting.diagnostics import emit_remark
-from ...rewriting.uses import replace_uses
-from .free_ranges import FreeRanges
+from .free_ranges import FreeRanges, unused_axis
 from .names import distinct_names
+from .split_range import split_range
 
 FEW_ROWS = 16
 """Queries that share their keys, above which there are blocks of queries enough, or matrix instructions have them."""
@@ -98,7 +98,6 @@ def _split_heads(kernel: KernelOp) -> None:
     """Make two of each parallel range that is divided by one number, of which its extent is a multiple."""
     block = kernel.body.block
     bound = {range for op in block.ops if isinstance(op, ReduceOp) for range in op.over}
-    names = [op.axis.axis.data for op in block.ops if isinstance(op, RangeOp)]
     for op in [each for each in block.ops if isinstance(each, RangeOp)]:
         divided = [
             use.operation
@@ -111,16 +110,7 @@ def _split_heads(kernel: KernelOp) -> None:
         (divisor,) = divisors
         if not isinstance(divisor, int) or not 1 < divisor < op.extent or op.extent % divisor:
             continue
-        *_, name = names = distinct_names(names, [op.axis.axis.data])
-        builder = Builder(block, before=op)
-        with builder.at(op.location):
-            outer = builder.insert(RangeOp.of(op.axis.axis.data, op.extent // divisor)).result
-            inner = builder.insert(RangeOp.of(name, divisor)).result
-            outer.name_hint, inner.name_hint = op.result.name_hint, name
-            whole = builder.alu("add", builder.alu("mul", outer, builder.const(divisor, index)), inner)
-        for user in divided:
-            replace_uses(user.results[0], outer if isinstance(user, _FLOORDIV) else inner)
-        replace_uses(op.result, whole)
+        split_range(op, divisor)
     erase_unused(block, (RangeOp,))
 
 
@@ -208,8 +198,7 @@ class _Parts:
         builder = copies.builder
         copies.add(op for op in ops if op in (*self.rows, *self.channels))
         with builder.at(keys.location):
-            axes = [op.axis.axis.data for op in self.kernel.body.block.ops if isinstance(op, RangeOp)]
-            *_, name = distinct_names(axes, ["p"])
+            name = unused_axis(self.kernel.body.block, "p")
             part = builder.insert(RangeOp.of(name, self.count)).result
             part.name_hint = name
             first = builder.alu("mul", part, builder.const(self.size, index))

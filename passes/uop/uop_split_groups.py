@@ -9,10 +9,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
-from ...dialects.uop import FloordivOp, FloormodOp, KernelOp, RangeOp, ReduceOp, constant_value
-from ...rewriting.builder import Builder
+from ...dialects.uop import FloordivOp, KernelOp, RangeOp, ReduceOp, constant_value
 from ...rewriting.dead import erase_unused
-from .names import distinct_names
+from .split_range import split_range
 
 
 @dataclass(frozen=True)
@@ -42,8 +41,7 @@ def _split_ranges(kernel: KernelOp) -> None:
     ranges = [op for op in ops if isinstance(op, RangeOp)]
     for op in ranges:
         if op.result not in reduced and not op.limits.values and (size := _group(op)) is not None:
-            names = [other.axis.axis.data for other in kernel.body.block.ops if isinstance(other, RangeOp)]
-            _split(op, size, distinct_names(names, [op.axis.axis.data])[-1])
+            split_range(op, size)
     erase_unused(kernel.body.block)
 
 
@@ -58,20 +56,3 @@ def _divisor(op: object, dividend: SSAValue) -> int | None:
         return None
     number = constant_value(op.operands[1])
     return number if isinstance(number, int) and number > 1 else None
-
-
-def _split(op: RangeOp, size: int, name: str) -> None:
-    """Two ranges in the place of one, quotients and remainders of which are ranges, too."""
-    assert op.parent is not None
-    builder = Builder(op.parent, before=op)
-    with builder.at(op.location):
-        group = builder.insert(RangeOp.of(op.axis.axis.data, op.extent // size)).result
-        inside = builder.insert(RangeOp.of(name, size)).result
-        group.name_hint, inside.name_hint = op.result.name_hint, name
-        number = builder.const(size, op.result.type)
-        position = builder.alu("add", builder.alu("mul", group, number), inside)
-    for use in list(op.result.uses):
-        user = use.operation
-        if use.index == 0 and isinstance(user, FloordivOp | FloormodOp) and constant_value(user.operands[1]) == size:
-            user.result.replace_all_uses_with(group if isinstance(user, FloordivOp) else inside)
-    op.result.replace_all_uses_with(position)
