@@ -97,6 +97,28 @@ def test_results_are_cached():
     assert compile_cuda(ADD, "sm_90") is not compile_cuda(ADD + " ", "sm_90")
 
 
+@pytest.mark.parametrize(
+    ("texts", "kept"),
+    [
+        (["whole", "never compiled"], "whole"),
+        (["cut", "whole", "never compiled"], "whole"),
+        (["cut twice", "cut", "cut thrice", "never compiled"], "cut"),
+    ],
+)
+def test_vectors_read_in_pieces(monkeypatch: pytest.MonkeyPatch, texts: list[str], kept: str):
+    """NVRTC cuts reads at random: what it has cut is compiled again, three times in all."""
+    outputs = [{"PTX": text.encode()} for text in texts]
+
+    def next_output(*_: object) -> dict[str, bytes]:
+        return outputs.pop(0)
+
+    monkeypatch.setattr(nvrtc, "_PARTIAL_READ", b"cut")
+    monkeypatch.setattr(nvrtc, "_run", next_output)
+    files = nvrtc._run_evenly("", "k.cu", [], ["PTX"])  # pyright: ignore[reportPrivateUsage]  # chance is not called
+    assert files["PTX"].decode() == kept
+    assert outputs[0]["PTX"] == b"never compiled"
+
+
 def test_import_loads_nothing():
     code = "import sys, uop.runtime.nvrtc; print([m for m in ('numpy', 'torch', 'xdsl') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
