@@ -179,3 +179,18 @@ def packed_strides(shape: Sequence[int]) -> tuple[int, ...]:
         strides.append(stride)
         stride *= extent
     return tuple(reversed(strides))
+
+
+def broadcast_shape(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...] | None:
+    """The shape that scalars and vectors of one rank have together; None when they do not fit."""
+    result: tuple[int, ...] = ()
+    for shape in shapes:
+        if not shape:
+            continue
+        if not result:
+            result = shape
+        elif len(shape) != len(result) or any(1 not in (a, b) and a != b for a, b in zip(shape, result, strict=True)):
+            return None
+        else:
+            result = tuple(max(a, b) for a, b in zip(shape, result, strict=True))
+    return result

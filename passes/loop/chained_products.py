@@ -20,8 +20,8 @@ from ...dialects.limits import UNLIMITED
 from ...dialects.loop import ForOp, ReduceOp, YieldOp
 from ...dialects.monoids import LOG2_E, MONOIDS, Exponents, Monoid, MonoidAttr
 from ...dialects.schedule import Factor, MatrixFactors, Schedule
-from ...dialects.tile import AxisOp, LeaveUnlessOp, ReduceAcrossOp, TakeAcrossOp, broadcast_shape
-from ...dialects.types import element_of, index, shape_of, with_shape
+from ...dialects.tile import AxisOp, LeaveUnlessOp, ReduceAcrossOp, TakeAcrossOp
+from ...dialects.types import broadcast_shape, element_of, index, shape_of, with_shape
 from ...dialects.uop import MulOp, WhereOp, constant_value
 from ..tile.tile_builder import TileBuilder
 from .matrix_products import multiplied

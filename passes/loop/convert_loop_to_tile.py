@@ -24,10 +24,9 @@ from ...dialects.tile import (
     ScanAcrossOp,
     Tile,
     WriteOp,
-    broadcast_shape,
 )
 from ...dialects.traversal import ops_inside
-from ...dialects.types import element_of, index, shape_of, with_shape
+from ...dialects.types import broadcast_shape, element_of, index, shape_of, with_shape
 from ...dialects.uop import KernelOp, LoadOp, StoreOp
 from ..tile.tile_builder import TileBuilder, joined_shape
 from .chained_products import ChainedReduction

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from ...dialects.tile import broadcast_shape
-from ...dialects.types import index, shape_of, with_shape
+from ...dialects.types import broadcast_shape, index, shape_of, with_shape
 from ...dialects.uop import ConstOp
 from ...rewriting.builder import Builder, OpT
 

@@ -1,0 +1,383 @@
+"""Register tiles read from and written to buffers, and boxes of buffers staged in shared memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, UnitAttr, i1
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
+from xdsl.utils.exceptions import VerifyException
+
+from ..layouts import memory_space
+from ..syntax import (
+    number,
+    parse_access,
+    parse_attributes,
+    parse_mask,
+    parse_paren_types,
+    print_access,
+    print_attributes,
+    print_mask,
+    print_paren_types,
+    segment_sizes,
+)
+from ..types import (
+    broadcast_shape,
+    byte_width,
+    element_of,
+    index,
+    is_float,
+    is_memref,
+    shape_of,
+    with_element,
+)
+from ..uop.ranges import verify_access
+
+
+def verify_tile_access(
+    op: ReadOp | WriteOp, buffer: SSAValue, indices: Sequence[SSAValue], mask: SSAValue | None, value: Attribute
+) -> None:
+    """Indices are `index` or vectors of it whose shapes broadcast to that of the value; so is the mask of bool."""
+    verify_access(op, buffer, indices)
+    if any(element_of(i.type) != index for i in indices):
+        raise VerifyException("an index is `index` or a vector of it")
+    assert is_memref(buffer.type)
+    if element_of(value) != buffer.type.element_type:
+        raise VerifyException(f"a buffer of {buffer.type.element_type} does not hold {element_of(value)}")
+    if broadcast_shape([shape_of(i.type) for i in indices]) is None:
+        raise VerifyException("the shapes of the indices do not fit")
+    if mask is not None and mask.type != with_element(value, i1):
+        raise VerifyException(f"the mask has type {with_element(value, i1)}, not {mask.type}")
+    if op.vector is not None:
+        width, shape = op.vector.value.data, shape_of(value)
+        if not shape or not 0 <= op.vector_dimension < len(shape):
+            raise VerifyException(f"{value} has no dimension {op.vector_dimension} to be moved in vectors along")
+        if width < 2 or shape[op.vector_dimension] % width:
+            dimension = "its last dimension" if op.along is None else f"dimension {op.vector_dimension}"
+            raise VerifyException(f"{value} is not moved in vectors of {width} along {dimension}")
+    elif op.along is not None:
+        raise VerifyException("`along` says which dimension vectors go along: it stands behind `vector N`")
+
+
+def _parse_vector(parser: Parser) -> tuple[int | None, int | None]:
+    """`vector 4 along 0`: the width and the dimension; None where they are not given."""
+    if not parser.parse_optional_keyword("vector"):
+        return None, None
+    width = parser.parse_integer()
+    return width, parser.parse_integer() if parser.parse_optional_keyword("along") else None
+
+
+def _print_vector(printer: Printer, op: ReadOp | WriteOp) -> None:
+    if op.vector is not None:
+        printer.print_string(f" vector {op.vector.value.data}")
+    if op.along is not None:
+        printer.print_string(f" along {op.along.value.data}")
+
+
+def _vector_properties(vector: int | None, along: int | None) -> dict[str, Attribute]:
+    given = {"vector": vector, "along": along}
+    return {name: number(value) for name, value in given.items() if value is not None}
+
+
+@irdl_op_definition
+class ReadOp(IRDLOperation):
+    """Read a register tile: `tile.read %x[%i, %k] mask %ok vector 4 : memref<…>(vector<2x1xindex>, index) ->
+    vector<2x1xf32>`.
+
+    indices: `index` or vectors of it; their shapes broadcast together to that of the result.
+    mask: bools of the result's shape; 0 (or false) where false.
+    vector: that many elements along the dimension `along`, by itself the last, lie side by side and are moved at once:
+      `vector 4 along 0`.
+    ldmatrix: what the lanes of a warp read are matrices of 8 rows that lie in shared memory as runs of 16 bytes, and
+      the warp loads them at once. A lane reads, along the last dimension, 4 bytes of a row, 2 elements of 16 bits or 1
+      of 32: those of matrix row `lane ÷ 4`, from byte `4 · (lane mod 4)` on; with `trans`, of the transposed matrix of
+      elements of 16 bits. A matrix for each place of the other dimensions.
+    """
+
+    name = "tile.read"
+
+    buffer = operand_def(MemRefType.constr())
+    indices = var_operand_def()
+    mask = opt_operand_def()
+    vector = opt_prop_def(IntegerAttr)
+    along = opt_prop_def(IntegerAttr)
+    ldmatrix = opt_prop_def(UnitAttr)
+    transposed = opt_prop_def(UnitAttr, prop_name="trans")
+    result = result_def()
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(MemoryReadEffect())
+
+    @staticmethod
+    def of(
+        buffer: SSAValue,
+        indices: Sequence[SSAValue],
+        type: Attribute,
+        mask: SSAValue | None = None,
+        vector: int | None = None,
+        ldmatrix: bool = False,
+        transposed: bool = False,
+        along: int | None = None,
+    ) -> ReadOp:
+        masks = () if mask is None else (mask,)
+        properties: dict[str, Attribute] = {"operandSegmentSizes": segment_sizes(1, len(indices), len(masks))}
+        properties |= _vector_properties(vector, along)
+        if ldmatrix:
+            properties["ldmatrix"] = UnitAttr()
+        if transposed:
+            properties["trans"] = UnitAttr()
+        return ReadOp.create(operands=(buffer, *indices, *masks), result_types=(type,), properties=properties)
+
+    @property
+    def vector_dimension(self) -> int:
+        """The dimension that vectors go along."""
+        return len(shape_of(self.result.type)) - 1 if self.along is None else self.along.value.data
+
+    def verify_(self) -> None:
+        verify_tile_access(self, self.buffer, self.indices, self.mask, self.result.type)
+        if broadcast_shape([shape_of(i.type) for i in self.indices]) != shape_of(self.result.type):
+            raise VerifyException(f"the shapes of the indices do not broadcast to that of {self.result.type}")
+        if self.transposed is not None and self.ldmatrix is None:
+            raise VerifyException("only matrices are read transposed: `ldmatrix trans`")
+        if self.ldmatrix is not None:
+            self._verify_matrices()
+
+    def _verify_matrices(self) -> None:
+        type = self.result.type
+        width = byte_width(element_of(type))
+        if memory_space(self.buffer.type) != "shared" or width not in (2, 4):
+            raise VerifyException('ldmatrix reads elements of 16 or 32 bits of a buffer in "shared"')
+        if self.transposed is not None and width != 2:
+            raise VerifyException("ldmatrix transposes elements of 16 bits")
+        if self.mask is not None or self.vector is not None:
+            raise VerifyException("ldmatrix reads all elements of a matrix, by itself: it has no mask and no width")
+        if shape_of(type)[-1:] != (4 // width,):
+            raise VerifyException(f"a lane reads 4 bytes of each matrix along the last dimension, not {type}")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ReadOp:
+        position = parser.pos
+        buffer, indices = parse_access(parser)
+        mask = parse_mask(parser)
+        vector, along = _parse_vector(parser)
+        ldmatrix = parser.parse_optional_keyword("ldmatrix") is not None
+        transposed = parser.parse_optional_keyword("trans") is not None
+        attributes = parse_attributes(parser)
+        parser.parse_punctuation(":")
+        type = parser.parse_type()
+        index_types = parse_paren_types(parser)
+        parser.parse_punctuation("->")
+        result = parser.parse_type()
+        op = cls.of(
+            parser.resolve_operand(buffer, type),
+            parser.resolve_operands(indices, index_types, position),
+            result,
+            None if mask is None else parser.resolve_operand(mask, with_element(result, i1)),
+            vector,
+            ldmatrix,
+            transposed,
+            along,
+        )
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        print_access(printer, self.buffer, self.indices)
+        print_mask(printer, self.mask)
+        _print_vector(printer, self)
+        if self.ldmatrix is not None:
+            printer.print_string(" ldmatrix")
+        if self.transposed is not None:
+            printer.print_string(" trans")
+        print_attributes(printer, self)
+        printer.print_string(" : ")
+        printer.print_attribute(self.buffer.type)
+        print_paren_types(printer, [i.type for i in self.indices])
+        printer.print_string(" -> ")
+        printer.print_attribute(self.result.type)
+
+
+@irdl_op_definition
+class WriteOp(IRDLOperation):
+    """Write a register tile: `tile.write %v, %out[%i, %j] mask %ok : vector<2x2xf32> -> memref<…>(vector<2x1xindex>,
+    …)`.
+
+    As `tile.read`; nothing is written where the mask is false. The indices' shapes broadcast to that of the value.
+    """
+
+    name = "tile.write"
+
+    value = operand_def()
+    buffer = operand_def(MemRefType.constr())
+    indices = var_operand_def()
+    mask = opt_operand_def()
+    vector = opt_prop_def(IntegerAttr)
+    along = opt_prop_def(IntegerAttr)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(MemoryWriteEffect())
+
+    @staticmethod
+    def of(
+        value: SSAValue,
+        buffer: SSAValue,
+        indices: Sequence[SSAValue],
+        mask: SSAValue | None = None,
+        vector: int | None = None,
+        along: int | None = None,
+    ) -> WriteOp:
+        masks = () if mask is None else (mask,)
+        properties: dict[str, Attribute] = {"operandSegmentSizes": segment_sizes(1, 1, len(indices), len(masks))}
+        properties |= _vector_properties(vector, along)
+        return WriteOp.create(operands=(value, buffer, *indices, *masks), properties=properties)
+
+    @property
+    def vector_dimension(self) -> int:
+        """The dimension that vectors go along."""
+        return len(shape_of(self.value.type)) - 1 if self.along is None else self.along.value.data
+
+    def verify_(self) -> None:
+        verify_tile_access(self, self.buffer, self.indices, self.mask, self.value.type)
+        shape = shape_of(self.value.type)
+        if broadcast_shape([shape, *(shape_of(i.type) for i in self.indices)]) != shape:
+            raise VerifyException(f"the shapes of the indices do not broadcast to that of {self.value.type}")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> WriteOp:
+        position = parser.pos
+        value = parser.parse_unresolved_operand()
+        parser.parse_punctuation(",")
+        buffer, indices = parse_access(parser)
+        mask = parse_mask(parser)
+        vector, along = _parse_vector(parser)
+        attributes = parse_attributes(parser)
+        parser.parse_punctuation(":")
+        value_type = parser.parse_type()
+        parser.parse_punctuation("->")
+        type = parser.parse_type()
+        index_types = parse_paren_types(parser)
+        op = cls.of(
+            parser.resolve_operand(value, value_type),
+            parser.resolve_operand(buffer, type),
+            parser.resolve_operands(indices, index_types, position),
+            None if mask is None else parser.resolve_operand(mask, with_element(value_type, i1)),
+            vector,
+            along,
+        )
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.value)
+        printer.print_string(", ")
+        print_access(printer, self.buffer, self.indices)
+        print_mask(printer, self.mask)
+        _print_vector(printer, self)
+        print_attributes(printer, self)
+        printer.print_string(" : ")
+        printer.print_attribute(self.value.type)
+        printer.print_string(" -> ")
+        printer.print_attribute(self.buffer.type)
+        print_paren_types(printer, [i.type for i in self.indices])
+
+
+def _is_wider(element: Attribute, than: Attribute) -> bool:
+    """Whether both are floats and `element` holds all numbers of the other."""
+    return is_float(element) and is_float(than) and byte_width(element) > byte_width(than)
+
+
+@irdl_op_definition
+class StageOp(IRDLOperation):
+    """The block copies the box of a buffer at an origin into shared memory; elements outside the buffer are 0.
+
+    `%s = tile.stage %x[%i, %k] buffers 2 async : memref<16x64xf32> -> memref<16x32xf32, strided<[36, 1]>,
+    "shared">`. The result's
+    shape is the box, its layout where the elements lie (padding, swizzle), its elements those of the buffer, or floats
+    of more bits, to which the copy converts them.
+    buffers: slabs that exist at once; with 2, the loop around copies the next slab while this one is used.
+    async: the copy is asynchronous (cp.async).
+    """
+
+    name = "tile.stage"
+
+    buffer = operand_def(MemRefType.constr())
+    origin = var_operand_def(IndexType)
+    buffers = prop_def(IntegerAttr)
+    asynchronous = opt_prop_def(UnitAttr, prop_name="async")
+    result = result_def(MemRefType.constr())
+
+    @staticmethod
+    def of(
+        buffer: SSAValue, origin: Sequence[SSAValue], type: MemRefType, buffers: int = 1, asynchronous: bool = False
+    ) -> StageOp:
+        properties: dict[str, Attribute] = {"buffers": number(buffers)}
+        if asynchronous:
+            properties["async"] = UnitAttr()
+        return StageOp.create(operands=(buffer, *origin), result_types=(type,), properties=properties)
+
+    def verify_(self) -> None:
+        verify_access(self, self.buffer, self.origin)
+        source, slab = self.buffer.type, self.result.type
+        assert is_memref(source)
+        assert is_memref(slab)
+        if memory_space(source) != "global" or memory_space(slab) != "shared":
+            raise VerifyException('a stage copies from a plain memref to one in "shared"')
+        if len(source.get_shape()) != len(slab.get_shape()):
+            raise VerifyException("a slab has the rank of its buffer")
+        if source.element_type != slab.element_type and not _is_wider(slab.element_type, source.element_type):
+            raise VerifyException("a slab has the element type of its buffer, or a wider float")
+        if self.buffers.value.data < 1:
+            raise VerifyException("a stage has at least one buffer")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> StageOp:
+        position = parser.pos
+        buffer, origin = parse_access(parser)
+        parser.parse_keyword("buffers")
+        buffers = parser.parse_integer()
+        asynchronous = parser.parse_optional_keyword("async") is not None
+        attributes = parse_attributes(parser)
+        parser.parse_punctuation(":")
+        type = parser.parse_type()
+        parser.parse_punctuation("->")
+        slab = parser.parse_type()
+        if not is_memref(slab):
+            parser.raise_error("expected the type of the slab: a memref")
+        op = cls.of(
+            parser.resolve_operand(buffer, type),
+            parser.resolve_operands(origin, [index] * len(origin), position),
+            slab,
+            buffers,
+            asynchronous,
+        )
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        print_access(printer, self.buffer, self.origin)
+        printer.print_string(f" buffers {self.buffers.value.data}")
+        if self.asynchronous is not None:
+            printer.print_string(" async")
+        print_attributes(printer, self)
+        printer.print_string(" : ")
+        printer.print_attribute(self.buffer.type)
+        printer.print_string(" -> ")
+        printer.print_attribute(self.result.type)
