@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -31,6 +31,35 @@ class Cone:
     roots: list[SSAValue]
     leaves: dict[SSAValue, None]
     parts: tuple[int, ...] = ()
+
+
+class Forms:
+    """What is equal for kernels of equal ops on leaves of equal types, such as those of a model's layers."""
+
+    def __init__(self) -> None:
+        self._kinds: dict[Hashable, int] = {}
+        self._kind_of: dict[Operation | SSAValue, int] = {}
+
+    def of(self, cone: Cone) -> Hashable:
+        """The form of a kernel."""
+        numbers: dict[SSAValue, int] = {value: number for number, value in enumerate(cone.leaves)}
+        form = [self._kind_of.get(leaf) or self._kind(leaf, leaf.type) for leaf in cone.leaves]
+        for op in cone.ops:
+            form.append(self._kind_of.get(op) or self._kind(op, _properties(op)))
+            form += [numbers[operand] for operand in op.operands]
+            for result in op.results:
+                numbers[result] = len(numbers)
+        return len(cone.leaves), tuple(form), tuple(numbers[root] for root in cone.roots), cone.parts
+
+    def _kind(self, key: Operation | SSAValue, properties: Hashable) -> int:
+        """A number for what is equal, from 1: hashes of attributes take long, so each is asked for once."""
+        kind = self._kind_of[key] = self._kinds.setdefault(properties, len(self._kinds) + 1)
+        return kind
+
+
+def _properties(op: Operation) -> Hashable:
+    """All of an op but its operands: with these in front of them, sequences of ops are read in one way."""
+    return type(op), len(op.operands), tuple(result.type for result in op.results), tuple(op.properties.items())
 
 
 def cut_at(cone: Cone, value: SSAValue) -> tuple[Cone, Cone]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from xdsl.dialects.func import ReturnOp
@@ -24,7 +24,7 @@ from ...rewriting.backward_slices import backward_slice
 from ...rewriting.diagnostics import PassError, are_remarks_wanted, emit_remark
 from .accesses import Accesses
 from .axis_classes import AxisPairs
-from .cones import Combination, Cone, byte_count, cut_at, only_widens, reductions_of
+from .cones import Combination, Cone, Forms, byte_count, cut_at, only_widens, reductions_of
 from .fusion_cost import absorbed, cost_of, readers_of, why_not_absorbed
 from .fusion_limits import PRODUCTS, Violation, find_violation
 from .one_pass import MOST_REDUCTIONS, OnePassTrials
@@ -82,8 +82,11 @@ class Fusion:
         self._legal: set[Operation] = set()
         self._refused: dict[Operation, str] = {}
         self._pairs = AxisPairs()
-        self._trials = OnePassTrials(self.ops if one_pass else (), sharing=sharing)
+        self._forms = Forms()
+        self._trials = OnePassTrials(self.ops if one_pass else (), self._forms, sharing=sharing)
         self._products = products
+        self._violations: dict[Hashable, tuple[int, str] | None] = {}
+        """The place of the op, and why, by the forms of kernels."""
         self._parts: dict[Operation, tuple[int, ...]] = {}
         """Into what parts the result of a kernel is cut, by its last op."""
         self._cuts: dict[Operation, tuple[Operation, str]] = {}
@@ -214,8 +217,14 @@ class Fusion:
         return Cone(sorted(ops, key=self.position.__getitem__), roots, leaves, self._parts.get(root, ()))
 
     def find_violation(self, cone: Cone) -> Violation | None:
-        """The first criterion that a kernel breaks."""
-        return find_violation(cone, self._pairs, self._trials.reductions(cone), self._products)
+        """The first criterion that a kernel breaks; looked for once in kernels that are equal: layers of a model."""
+        reductions = self._trials.reductions(cone)
+        form = self._forms.of(cone), not reductions
+        if form not in self._violations:
+            found = find_violation(cone, self._pairs, reductions, self._products)
+            self._violations[form] = None if found is None else (cone.ops.index(found.op), found.reason)
+        known = self._violations[form]
+        return None if known is None else Violation(cone.ops[known[0]], known[1])
 
     def _find_violation(self, root: Operation) -> Violation | None:
         """The first criterion that the kernel that ends in `root` breaks, whole or with its result in parts."""

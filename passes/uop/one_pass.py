@@ -15,7 +15,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from ...dialects.types import bit_width, element_count, element_of, is_integer, shape_of
 from ...dialects.uop import AluOp, CastOp, KernelOp, MovementOp, MulOp, ReduceAxisOp, ReduceOp, YieldOp
 from ...rewriting.builder import Builder
-from .cones import Combination, Cone
+from .cones import Combination, Cone, Forms
 from .rules.exponentials import varies
 from .uop_fuse_reductions import fuse_reductions
 from .uop_rangeify import rangeify
@@ -32,8 +32,9 @@ class OnePassTrials:
     need not be rounded before.
     """
 
-    def __init__(self, ops: Iterable[Operation], *, sharing: int = 1):
-        """ops: those of the function, operands first. sharing: see `becomes_one_pass`"""
+    def __init__(self, ops: Iterable[Operation], forms: Forms, *, sharing: int = 1):
+        """ops: those of the function, operands first. forms: of kernels. sharing: see `becomes_one_pass`"""
+        self._forms = forms
         self._sharing = sharing
         self.scores = frozenset(softmax.scores for softmax in _softmaxes(ops))
         """Sums of which a maximum is taken: where attention may begin."""
@@ -63,7 +64,7 @@ class OnePassTrials:
 
     def _becomes(self, cone: Cone) -> bool:
         """`_becomes`, once for kernels that are equal: layers of a model."""
-        form = _form(cone)
+        form = self._forms.of(cone)
         if form not in self._known:
             self._known[form] = _becomes(cone)
         return self._known[form]
@@ -163,20 +164,6 @@ def _becomes(cone: Cone) -> bool:
     return varies(scores.results[0], attention.over) and not any(
         _is_needed(scores, weight) for weight in attention.inputs[1:]
     )
-
-
-def _form(cone: Cone) -> Hashable:
-    """What is equal for kernels of equal ops on leaves of equal types."""
-    numbers: dict[SSAValue, int] = {value: number for number, value in enumerate(cone.leaves)}
-    ops: list[Hashable] = []
-    for op in cone.ops:
-        operands = tuple(numbers[operand] for operand in op.operands)
-        types = tuple(result.type for result in op.results)
-        ops.append((type(op), operands, types, tuple(op.properties.items())))
-        for result in op.results:
-            numbers[result] = len(numbers)
-    leaves = tuple(leaf.type for leaf in cone.leaves)
-    return leaves, tuple(ops), tuple(numbers[root] for root in cone.roots)
 
 
 def _is_needed(op: Operation, value: SSAValue) -> bool:
