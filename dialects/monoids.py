@@ -12,8 +12,8 @@ values alone, and then, that being known, the others.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from math import e, floor, log2
-from typing import Protocol, Self, cast
+from math import e, log2
+from typing import Protocol, cast
 
 from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, IntegerType, f32, i16, i32, i64
 from xdsl.ir import Attribute, Data, SSAValue
@@ -267,48 +267,6 @@ def base_of_exponents(b: ALUBuilder, maximum: SSAValue) -> SSAValue:
     exp(−∞ − 0) is 0."""
     is_nothing = b.alu("eq", maximum, b.constant_like(float("-inf"), maximum))
     return b.alu("where", is_nothing, b.constant_like(0.0, maximum), maximum)
-
-
-MOST_POWER = 2.0**28
-"""Of scale · maximum · log2(e): what a product of this size is rounded by is less than 16."""
-
-
-@dataclass(frozen=True)
-class Exponents:
-    """exp(scale · (value − maximum)) of values that are at most `maximum`, in f32, in sums that have a term of 1: 2 to
-    the power of `power` · value + `minus`, by one multiply-add.
-
-    base:  the maximum, or a finite number for −∞, of which −∞ less −∞ is NaN
-    power: log2(e) · scale
-    """
-
-    scale: float
-    base: SSAValue
-    power: SSAValue
-    minus: SSAValue
-
-    @classmethod
-    def of(cls, b: ALUBuilder, maximum: SSAValue, scale: float) -> Self:
-        """The product with the maximum is rounded, which multiplies all terms by the same factor. Where that might be
-        too much, the power is a power of 2, so that the product is exact: values that are not the maximum differ from
-        it by so much that their terms are next to nothing with either."""
-        power = scale * LOG2_E
-        near = 2.0 ** floor(log2(power))
-        base = b.alu("max", maximum, b.constant_like(-GREATEST_F32 / max(1.0, near), maximum))
-        is_small = b.alu("lt", b.alu("abs", base), b.constant_like(MOST_POWER / power, base))
-        powers = b.alu("where", is_small, b.constant_like(power, base), b.constant_like(near, base))
-        return cls(scale, base, powers, b.alu("mul", base, b.alu("neg", powers)))
-
-    def exp(self, b: ALUBuilder, value: SSAValue) -> SSAValue:
-        """0 for −∞. Wrong relative to itself, but for the common factor, by what a rounded `scale · value` is off, or
-        by 2⁻¹²⁶."""
-        power, minus = b.expand_like(self.power, value), b.expand_like(self.minus, value)
-        return b.alu("exp2_ftz", b.alu("fma", value, power, minus))
-
-    def rescaling(self, b: ALUBuilder, own: SSAValue) -> SSAValue:
-        """The factor of sums whose maximum was `own`: 1 where it has not changed, whatever was rounded."""
-        difference = b.alu("sub", own, self.base)
-        return b.alu("exp2_ftz", b.alu("mul", difference, b.constant_like(self.scale * LOG2_E, difference)))
 
 
 def _rescaled(b: ALUBuilder, element: Sequence[SSAValue], totals: Sequence[SSAValue]) -> list[SSAValue]:

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from math import prod
 from typing import Protocol
 
-from xdsl.dialects.builtin import f32
+from xdsl.dialects.builtin import f16, f32
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.axes import SERIAL_KINDS, AxisAttr, AxisKind
+from ...dialects.exponents import Exponents
 from ...dialects.limits import UNLIMITED
 from ...dialects.loop import ForOp, ReduceOp, YieldOp
-from ...dialects.monoids import LOG2_E, MONOIDS, Exponents, Monoid, MonoidAttr
+from ...dialects.monoids import LOG2_E, MONOIDS, Monoid, MonoidAttr
 from ...dialects.schedule import Factor, MatrixFactors, Schedule
 from ...dialects.tile import AxisOp, LeaveUnlessOp, ReduceAcrossOp, TakeAcrossOp
 from ...dialects.types import broadcast_shape, element_of, index, shape_of, with_shape
@@ -27,9 +28,13 @@ from ..tile.tile_builder import TileBuilder
 from .matrix_products import multiplied
 from .step_limits import StepLimits
 
-WEIGHT, VECTOR = 1, 2
-"""Places among the values of the monoid: of the sum of weights, which are alike for all columns of the second product,
-and of the sum of vectors."""
+WEIGHT, VECTOR, SHIFT = 1, 2, 3
+"""Places among the values that are carried: of the sum of weights, which are alike for all columns of the second
+product, of the sum of vectors, and of what the exponents of a row are shifted by, which is no value of the monoid."""
+
+
+MOST_OF_F16 = 2.0**80
+"""Times log2(e), by what products of f16 are multiplied: a sum of 2 ** 16 of them stays finite."""
 
 
 class Loop(Protocol):
@@ -98,6 +103,12 @@ class ChainedReduction:
         return len(self.conversion.matrices) == 2
 
     @property
+    def multiplied(self) -> Attribute | None:
+        """The type of what matrix instructions multiply, all of one type; None without them."""
+        taken = multiplied(self.op.yielded[VECTOR].owner) if self.by_matrices else None
+        return None if taken is None else element_of(taken.type)
+
+    @property
     def axis(self) -> str:
         return self.op.axis.axis.data
 
@@ -124,7 +135,7 @@ class ChainedReduction:
         loops = conversion.open_axis(outer, (self.op,))
         b = loops[-1].builder if loops else outer
         self._leave_steps(outer, loops)
-        score = _Score.of(self.op, self.by_matrices)
+        score = _Score.of(self.op, self.multiplied)
         weight = self.op.yielded[WEIGHT]
         conversion.convert(b, _needed(self.op, [score.product, *score.conditions, weight]))
         scores = self._scores(b, score)
@@ -137,36 +148,44 @@ class ChainedReduction:
         )
         vectors = conversion.register_shape(conversion.register_dimensions((*self.rows, self.column)))
         types = [with_shape(scores.type, shape) for shape in (rows, apart, vectors)]
-        if loops:
-            for loop in loops:
-                loop.carry(types)
-            state = loops[-1].carried
-        else:
-            numbers = monoid.identity([element_of(type) for type in types])
-            state = [b.expand(b.const(n, element_of(t)), t) for n, t in zip(numbers, types, strict=True)]
+        starts = monoid.identity([element_of(type) for type in types])
+        monoids = [self.op.monoid]
+        exponents = None if score.scale is None else Exponents(score.scale)
+        if exponents is not None:
+            types.append(types[0])
+            starts = (exponents.lowest, *starts[1:], exponents.greatest_shift)
+            monoids.append(MonoidAttr("min"))
+        inits: list[SSAValue] = []
+        if exponents is not None or not loops:
+            inits = [outer.expand(outer.const(n, element_of(t)), t) for n, t in zip(starts, types, strict=True)]
+        for loop in loops:
+            loop.carry(types)
+        state = loops[-1].carried if loops else inits
         total = self._across(b, first, _in_registers(b, first, scores, self.dimensions))
         (total,) = first.combine(b, [state[0]], [total])
-        if score.scale is None:
+        shifts: list[SSAValue] = []
+        if exponents is None:
             weights, factors = stages.adapt(b, [scores, weights, b.constant_like(1.0, scores)], [total])
             before = stages.adapt(b, state, [total])
         else:
-            exponents = Exponents.of(b, total, score.scale)
-            factors = exponents.exp(b, scores)
+            power, shift = exponents.shifts(b, total)
+            factors = exponents.exp(b, scores, power, shift)
             weights = b.alu("mul", weights, factors)
-            rescaling = exponents.rescaling(b, state[0])
-            before = [b.alu("mul", value, b.expand_like(rescaling, value)) for value in state[WEIGHT:]]
+            rescaling = exponents.rescaling(b, state[SHIFT], shift)
+            before = [b.alu("mul", state[place], b.expand_like(rescaling, state[place])) for place in (WEIGHT, VECTOR)]
+            shifts.append(shift)
         (sum_of_weights,) = rest.combine(b, before[:1], [_in_registers(b, rest, weights, within)])
-        values: list[SSAValue] = [total, sum_of_weights, self._product(b, loops, factors, before[1])]
+        values: list[SSAValue] = [total, sum_of_weights, self._product(b, loops, factors, before[1]), *shifts]
         for depth in reversed(range(len(loops))):
-            around, inits = (loops[depth - 1].builder, loops[depth - 1].carried) if depth else (outer, ())
-            values = [*loops[depth].finish(around, [self.op.monoid], inits, values).results]
-        if score.scale is not None:
-            values[0] = outer.alu("mul", values[0], outer.constant_like(score.scale, values[0]))
+            around, starts = (loops[depth - 1].builder, loops[depth - 1].carried) if depth else (outer, inits)
+            values = [*loops[depth].finish(around, monoids, starts, values).results]
+        if exponents is not None:
+            values[0] = exponents.maximum(outer, values[0])
         values[WEIGHT] = self._across(outer, rest, values[WEIGHT])
         values[WEIGHT] = _in_registers(outer, rest, values[WEIGHT], [d for d in self.dimensions if d not in within])
         of_rows = conversion.axes_of([score.product, *score.conditions, weight]) - {self.axis}
         of_vectors = of_rows | conversion.axes_of(self.op.yielded[VECTOR:]) - {self.axis}
-        for result, value, axes in zip(self.op.results, values, (of_rows, of_rows, of_vectors), strict=True):
+        for result, value, axes in zip(self.op.results, values, (of_rows, of_rows, of_vectors), strict=False):
             conversion.values[result], conversion.varies[result] = value, axes
             value.name_hint = value.name_hint or result.name_hint
 
@@ -222,9 +241,9 @@ class ChainedReduction:
         conversion, op = self.conversion, self.op
         count = prod(factor.extent for factor in self.over)
         if self.by_matrices:
-            taken = multiplied(op.yielded[VECTOR].owner)
-            assert taken is not None, "schedule_checks looks at the factors"
-            factors = b.cast(factors, element_of(taken.type))
+            element = self.multiplied
+            assert element is not None, "schedule_checks looks at the factors"
+            factors = b.cast(factors, element)
             depth = 2 * 4 * 2  # what `Schedule.spread` makes of the mma factor
             kinds = (count // depth, AxisKind.UNROLL), (depth, AxisKind.MMA)
         else:
@@ -285,8 +304,7 @@ class _Score:
     """What the score of an element is made of: `scale · product` where all conditions hold, else −∞.
 
     scale: positive; None where the score is made of the product in another way, and `product` is all of it. Products of
-    16-bit floats, which matrix instructions compute, are not so great that their multiples overflow; others are not
-    made greater.
+    f16 are not so great that their multiples overflow; others are not made greater.
     """
 
     product: SSAValue
@@ -294,7 +312,7 @@ class _Score:
     conditions: tuple[SSAValue, ...]
 
     @staticmethod
-    def of(op: ReduceOp, by_matrices: bool) -> _Score:
+    def of(op: ReduceOp, multiplied: Attribute | None) -> _Score:
         value, scale, conditions = op.yielded[0], 1.0, list[SSAValue]()
         while True:
             owner = value.owner
@@ -306,7 +324,8 @@ class _Score:
                 value = factor[1]
             else:
                 break
-        if isinstance(owner, ReduceOp) and value.type == f32 and (by_matrices or scale * LOG2_E <= 1):
+        greatest = MOST_OF_F16 if multiplied == f16 else 1
+        if isinstance(owner, ReduceOp) and value.type == f32 and scale * LOG2_E <= greatest:
             return _Score(value, scale, tuple(conditions))
         return _Score(op.yielded[0], None, ())
 

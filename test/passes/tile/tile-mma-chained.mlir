@@ -3,26 +3,31 @@
 
 // Two products in a chain: lanes and registers hold scores as C of the first, which is as A of the second. So the lanes
 // and neighbours along the columns of C, of l, are those along k, too; halves of k are a dimension of their own. Scores
-// are scaled only in exponents. What the second sums is taken place by place of what the lanes hold.
+// are scaled only in exponents, whose shift is carried beside the values of the monoid: what it changes by rescales sums.
+// What the second sums is taken place by place of what the lanes hold.
 // CHECK-LABEL: uop.kernel @attention
 // CHECK:         %ll = tile.axis l = 4 lane : index
 // CHECK-NEXT:    %rl_1 = tile.axis l = 2 register : vector<1x1x1x1x1x2xindex>
 // CHECK-NEXT:    %rk = tile.axis k = 2 register : vector<1x1x2x1x1x1xindex>
 // CHECK-NEXT:    %rk_1 = tile.axis k = 2 register : vector<1x1x1x2x1x1xindex>
 // CHECK-NOT:     k = 4 lane
-// CHECK:         %{{.*}}, %[[SUM:.*]], %acc = loop.for %k (k = 4 loop) carry (%acc_1, %acc_2, %acc_3 = online_attention : vector<2x1x1x1x2x1xf32>, vector<2x1x1x1x2x1xf32>, vector<2x2x1x1x2x2xf32>) {
-// CHECK:           %[[S:.*]] = loop.for %k1o (k1 = 2 unroll) carry (%acc_4 = add : vector<2x1x2x2x2x2xf32>) {
+// CHECK:         %{{.*}}, %[[SUM:.*]], %acc, %{{.*}} = loop.for %k (k = 4 loop) carry (%acc_1, %acc_2, %acc_3 = online_attention from %{{.*}} : vector<2x1x1x1x2x1xf32>, vector<2x1x1x1x2x1xf32>, vector<2x2x1x1x2x2xf32>), (%acc_4 = min from %{{.*}} : vector<2x1x1x1x2x1xf32>) {
+// CHECK:           %[[S:.*]] = loop.for %k1o (k1 = 2 unroll) carry (%acc_5 = add : vector<2x1x2x2x2x2xf32>) {
 // CHECK:             loop.for %k1i (k1 = 16 mma)
 // CHECK:           %[[M:.*]] = uop.reduce_axis max %[[S]] axes [2, 3, 5]
 // CHECK-NEXT:      %[[ACROSS:.*]] = tile.reduce_across max %[[M]] over %ll
 // CHECK-NEXT:      uop.max %acc_1, %[[ACROSS]]
+// CHECK:           %[[SHIFT:.*]] = uop.mul
 // CHECK:           %[[E:.*]] = uop.fma %[[S]]
 // CHECK-NEXT:      %[[P:.*]] = uop.exp2_ftz %[[E]]
+// CHECK:           %[[CHANGE:.*]] = uop.sub %[[SHIFT]], %acc_4
+// CHECK-NEXT:      %[[RESCALING:.*]] = uop.exp2_ftz %[[CHANGE]]
+// CHECK-NEXT:      uop.mul %acc_2, %[[RESCALING]]
 // CHECK:           uop.reduce_axis add {{.*}} axes [2, 3, 5]
 // CHECK-NOT:       reduce_across
 // CHECK:           %[[H:.*]] = uop.cast %[[P]] : vector<2x1x2x2x2x2xf32> -> vector<2x1x2x2x2x2xf16>
-// CHECK:           loop.for %[[R:.*]] (k = 2 unroll) carry (%acc_6 = add from %{{.*}} : vector<2x2x1x1x2x2xf32>) {
-// CHECK:             loop.for %[[N:.*]] (k = 16 mma) carry (%acc_7 = add from %acc_6
+// CHECK:           loop.for %[[R:.*]] (k = 2 unroll) carry (%acc_7 = add from %{{.*}} : vector<2x2x1x1x2x2xf32>) {
+// CHECK:             loop.for %[[N:.*]] (k = 16 mma) carry (%acc_8 = add from %acc_7
 // CHECK:               %[[PLACE:.*]] = uop.add %{{.*}}, %[[N]] : index
 // CHECK:               tile.take_across %[[H]] at %[[PLACE]] over %rk, %rk_1, %ll, %rl_1 :
 // CHECK:         tile.reduce_across add %[[SUM]] over %ll
