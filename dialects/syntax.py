@@ -45,7 +45,6 @@ def parse_integers(parser: Parser) -> DenseArrayBase:
 
 
 @cache
-@cache
 def segment_sizes(*sizes: int) -> DenseArrayBase:
     """`operandSegmentSizes` of an op with several variadic operands; `create` does not set it."""
     return DenseArrayBase.from_list(i32, sizes)

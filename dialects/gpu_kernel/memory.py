@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import ClassVar, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, UnitAttr, VectorType, i1, i64
 from xdsl.ir import Attribute, SSAValue
@@ -17,13 +17,13 @@ from xdsl.irdl import (
     prop_def,
     result_def,
     traits_def,
-    var_operand_def,
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
+from ..accesses import MaskedRead, MaskedWrite, parse_two_types, print_two_types, verify_access
 from ..atoms import MATRIX_ROW_BYTES
 from ..layouts import memory_space, span_of
 from ..monoids import MonoidAttr
@@ -48,7 +48,6 @@ from ..types import (
     shape_of,
     type_name,
 )
-from ..uop.ranges import verify_access
 from ..uop.reduction import verify_monoid_operands
 from .target import VECTOR_BYTES
 
@@ -91,12 +90,10 @@ class AllocOp(IRDLOperation):
             raise VerifyException(f"{self.result.type} is no array of elements of uop")
 
 
-def _verify_moved(op: LoadOp | StoreOp, type: Attribute) -> None:
+def _verify_moved(buffer: Attribute, type: Attribute) -> None:
     """A scalar, or a vector of one dimension that one instruction moves, of the buffer's element type."""
-    buffer = op.buffer.type
-    assert is_memref(buffer)
-    if element_of(type) != buffer.element_type:
-        raise VerifyException(f"a buffer of {buffer.element_type} does not hold {type}")
+    if element_of(type) != element_of(buffer):
+        raise VerifyException(f"a buffer of {element_of(buffer)} does not hold {type}")
     shape = shape_of(type)
     if not shape:
         return
@@ -106,7 +103,7 @@ def _verify_moved(op: LoadOp | StoreOp, type: Attribute) -> None:
 
 
 @irdl_op_definition
-class LoadOp(IRDLOperation):
+class LoadOp(MaskedRead):
     """Load a scalar or a vector: `gpu_kernel.load %x[%i] mask %ok : memref<1024xf32> -> vector<4xf32>`; 0 where the
     mask is false.
 
@@ -115,95 +112,49 @@ class LoadOp(IRDLOperation):
 
     name = "gpu_kernel.load"
 
-    buffer = operand_def(MemRefType.constr())
-    indices = var_operand_def(IndexType)
-    mask = opt_operand_def(i1)
-    result = result_def()
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryReadEffect())
 
-    @staticmethod
-    def of(
-        buffer: SSAValue, indices: Sequence[SSAValue], mask: SSAValue | None = None, type: Attribute | None = None
-    ) -> LoadOp:
-        masks = () if mask is None else (mask,)
-        return LoadOp.create(
-            operands=(buffer, *indices, *masks),
-            result_types=(element_of(buffer.type) if type is None else type,),
-            properties={"operandSegmentSizes": segment_sizes(1, len(indices), len(masks))},
-        )
-
-    def verify_(self) -> None:
-        verify_access(self, self.buffer, self.indices)
-        _verify_moved(self, self.result.type)
+    def verify_moved(self, type: Attribute) -> None:
+        _verify_moved(self.buffer.type, type)
 
     @classmethod
-    def parse(cls, parser: Parser) -> LoadOp:
-        position = parser.pos
-        buffer, indices = parse_access(parser)
-        mask = parse_mask(parser)
-        attributes = parse_attributes(parser)
-        parser.parse_punctuation(":")
-        type = parser.parse_type()
-        parser.parse_punctuation("->")
-        op = cls.of(
-            parser.resolve_operand(buffer, type),
-            parser.resolve_operands(indices, [index] * len(indices), position),
-            None if mask is None else parser.resolve_operand(mask, i1),
-            parser.parse_type(),
-        )
-        op.attributes.update(attributes)
-        return op
+    def parse_types(cls, parser: Parser) -> tuple[Attribute, Attribute]:
+        return parse_two_types(parser)
 
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        print_access(printer, self.buffer, self.indices)
-        print_mask(printer, self.mask)
-        print_attributes(printer, self)
-        printer.print_string(" : ")
-        printer.print_attribute(self.buffer.type)
-        printer.print_string(" -> ")
-        printer.print_attribute(self.result.type)
+    def print_types(self, printer: Printer) -> None:
+        print_two_types(printer, self.buffer.type, self.result.type)
+
+
+class _Write(MaskedWrite):
+    """Not an op: the text `gpu_kernel.store %v, %out[%i] mask %ok : vector<4xf32> -> memref<1024xf32>`."""
+
+    @classmethod
+    def parse_types(cls, parser: Parser) -> tuple[Attribute, Attribute]:
+        return parse_two_types(parser)
+
+    def print_types(self, printer: Printer) -> None:
+        print_two_types(printer, self.value.type, self.buffer.type)
 
 
 @irdl_op_definition
-class StoreOp(IRDLOperation):
+class StoreOp(_Write):
     """Store a scalar or a vector: `gpu_kernel.store %v, %out[%i] mask %ok : vector<4xf32> -> memref<1024xf32>`."""
 
     name = "gpu_kernel.store"
 
-    value = operand_def()
-    buffer = operand_def(MemRefType.constr())
-    indices = var_operand_def(IndexType)
-    mask = opt_operand_def(i1)
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryWriteEffect())
 
     @staticmethod
     def of(value: SSAValue, buffer: SSAValue, indices: Sequence[SSAValue], mask: SSAValue | None = None) -> StoreOp:
-        masks = () if mask is None else (mask,)
-        return StoreOp.create(
-            operands=(value, buffer, *indices, *masks),
-            properties={"operandSegmentSizes": segment_sizes(1, 1, len(indices), len(masks))},
-        )
+        return StoreOp.write(value, buffer, indices, mask)
 
     def verify_(self) -> None:
         verify_access(self, self.buffer, self.indices)
-        _verify_moved(self, self.value.type)
-
-    @classmethod
-    def parse(cls, parser: Parser) -> StoreOp:
-        return _parse_write(parser, cls.of)
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        _print_write(printer, self)
+        _verify_moved(self.buffer.type, self.value.type)
 
 
 @irdl_op_definition
-class AtomicOp(IRDLOperation):
+class AtomicOp(_Write):
     """Combine a scalar into memory in one step: `gpu_kernel.atomic add %v, %out[%i] mask %ok : f32 ->
     memref<16xf32>`."""
 
@@ -218,26 +169,14 @@ class AtomicOp(IRDLOperation):
     }
 
     monoid = prop_def(MonoidAttr)
-    value = operand_def()
-    buffer = operand_def(MemRefType.constr())
-    indices = var_operand_def(IndexType)
-    mask = opt_operand_def(i1)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
     @staticmethod
     def of(
         monoid: str, value: SSAValue, buffer: SSAValue, indices: Sequence[SSAValue], mask: SSAValue | None = None
     ) -> AtomicOp:
-        masks = () if mask is None else (mask,)
-        return AtomicOp.create(
-            operands=(value, buffer, *indices, *masks),
-            properties={
-                "monoid": MonoidAttr(monoid),
-                "operandSegmentSizes": segment_sizes(1, 1, len(indices), len(masks)),
-            },
-        )
+        return AtomicOp.write(value, buffer, indices, mask, {"monoid": MonoidAttr(monoid)})
 
     def verify_(self) -> None:
         verify_access(self, self.buffer, self.indices)
@@ -250,50 +189,11 @@ class AtomicOp(IRDLOperation):
             raise VerifyException(f"a buffer of {element_of(self.buffer.type)} does not hold {self.value.type}")
 
     @classmethod
-    def parse(cls, parser: Parser) -> AtomicOp:
-        monoid = MonoidAttr.parse_keyword(parser).data
-        return _parse_write(parser, lambda value, buffer, indices, mask: cls.of(monoid, value, buffer, indices, mask))
+    def parse_options(cls, parser: Parser) -> Mapping[str, Attribute]:
+        return {"monoid": MonoidAttr.parse_keyword(parser)}
 
-    def print(self, printer: Printer) -> None:
-        printer.print_string(f" {self.monoid.data} ")
-        _print_write(printer, self)
-
-
-def _print_write(printer: Printer, op: StoreOp | AtomicOp) -> None:
-    printer.print_ssa_value(op.value)
-    printer.print_string(", ")
-    print_access(printer, op.buffer, op.indices)
-    print_mask(printer, op.mask)
-    print_attributes(printer, op)
-    printer.print_string(" : ")
-    printer.print_attribute(op.value.type)
-    printer.print_string(" -> ")
-    printer.print_attribute(op.buffer.type)
-
-
-WriteT = TypeVar("WriteT", StoreOp, AtomicOp)
-
-
-def _parse_write(
-    parser: Parser, build: Callable[[SSAValue, SSAValue, Sequence[SSAValue], SSAValue | None], WriteT]
-) -> WriteT:
-    position = parser.pos
-    value = parser.parse_unresolved_operand()
-    parser.parse_punctuation(",")
-    buffer, indices = parse_access(parser)
-    mask = parse_mask(parser)
-    attributes = parse_attributes(parser)
-    parser.parse_punctuation(":")
-    value_type = parser.parse_type()
-    parser.parse_punctuation("->")
-    op = build(
-        parser.resolve_operand(value, value_type),
-        parser.resolve_operand(buffer, parser.parse_type()),
-        parser.resolve_operands(indices, [index] * len(indices), position),
-        None if mask is None else parser.resolve_operand(mask, i1),
-    )
-    op.attributes.update(attributes)
-    return op
+    def print_options(self, printer: Printer) -> None:
+        printer.print_string(f" {self.monoid.data}")
 
 
 def _verify_offset(offset: IntegerAttr, buffer: Attribute, width: int) -> None:

@@ -23,6 +23,7 @@ from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
+from ..accesses import verify_access
 from ..layouts import memory_space
 from ..syntax import (
     number,
@@ -46,7 +47,6 @@ from ..types import (
     shape_of,
     with_element,
 )
-from ..uop.ranges import verify_access
 
 
 def verify_tile_access(

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Self
 
-from xdsl.dialects.builtin import IndexType, MemRefType, i1
+from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
     irdl_op_definition,
-    operand_def,
-    opt_operand_def,
     prop_def,
     result_def,
     traits_def,
@@ -24,23 +22,20 @@ from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from ..accesses import MaskedRead, MaskedWrite, verify_access
 from ..axes import AxisAttr
 from ..limits import UNLIMITED, Limited, Limits, parse_limits, print_limits
 from ..monoids import MonoidAttr
 from ..syntax import (
-    parse_access,
     parse_attributes,
-    parse_mask,
     parse_operands,
     parse_types,
-    print_access,
     print_attributes,
-    print_mask,
     print_operands,
     print_types,
     segment_sizes,
 )
-from ..types import index, is_memref, is_value_type, shape_of
+from ..types import element_of, index, shape_of
 from .reduction import verify_monoid_operands
 
 
@@ -94,17 +89,8 @@ class RangeOp(Limited):
         print_attributes(printer, self)
 
 
-def verify_access(op: IRDLOperation, buffer: SSAValue, indices: Sequence[SSAValue]) -> None:
-    """One index for each dimension of the buffer, which holds elements of uop."""
-    if not is_value_type(buffer.type):
-        raise VerifyException(f"{op.name} is not defined for a buffer of type {buffer.type}")
-    rank = len(shape_of(buffer.type))
-    if len(indices) != rank:
-        raise VerifyException(f"{op.name} gives {len(indices)} indices to a buffer of rank {rank}")
-
-
 @irdl_op_definition
-class LoadOp(IRDLOperation):
+class LoadOp(MaskedRead):
     """Read one element: `uop.load %x[%i, %j] mask %ok : memref<64x1000xf32>`; 0 (or false) where the mask is false.
 
     Buffers are not written while a kernel reads them, so a load is pure within it.
@@ -112,116 +98,26 @@ class LoadOp(IRDLOperation):
 
     name = "uop.load"
 
-    buffer = operand_def(MemRefType.constr())
-    indices = var_operand_def(IndexType)
-    mask = opt_operand_def(i1)
-    result = result_def()
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryReadEffect())
-
-    @staticmethod
-    def of(buffer: SSAValue, indices: Sequence[SSAValue], mask: SSAValue | None = None) -> LoadOp:
-        assert is_memref(buffer.type)
-        masks = () if mask is None else (mask,)
-        return LoadOp.create(
-            operands=(buffer, *indices, *masks),
-            result_types=(buffer.type.element_type,),
-            properties={"operandSegmentSizes": segment_sizes(1, len(indices), len(masks))},
-        )
-
-    def verify_(self) -> None:
-        verify_access(self, self.buffer, self.indices)
-        assert is_memref(self.buffer.type)
-        if self.result.type != self.buffer.type.element_type:
-            raise VerifyException(f"load gives {self.buffer.type.element_type}, not {self.result.type}")
-
-    @classmethod
-    def parse(cls, parser: Parser) -> LoadOp:
-        position = parser.pos
-        buffer, indices = parse_access(parser)
-        mask = parse_mask(parser)
-        attributes = parse_attributes(parser)
-        parser.parse_punctuation(":")
-        type = parser.parse_type()
-        if not is_memref(type):
-            parser.raise_error("expected the type of the buffer: a memref")
-        op = cls.of(
-            parser.resolve_operand(buffer, type),
-            parser.resolve_operands(indices, [index] * len(indices), position),
-            None if mask is None else parser.resolve_operand(mask, i1),
-        )
-        op.attributes.update(attributes)
-        return op
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        print_access(printer, self.buffer, self.indices)
-        print_mask(printer, self.mask)
-        print_attributes(printer, self)
-        printer.print_string(" : ")
-        printer.print_attribute(self.buffer.type)
 
 
 @irdl_op_definition
-class StoreOp(IRDLOperation):
+class StoreOp(MaskedWrite):
     """Write one element: `uop.store %v, %out[%i, %j] mask %ok : memref<64x1000xf32>`; nothing where the mask is
     false."""
 
     name = "uop.store"
 
-    value = operand_def()
-    buffer = operand_def(MemRefType.constr())
-    indices = var_operand_def(IndexType)
-    mask = opt_operand_def(i1)
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryWriteEffect())
 
     @staticmethod
     def of(value: SSAValue, buffer: SSAValue, indices: Sequence[SSAValue], mask: SSAValue | None = None) -> StoreOp:
-        masks = () if mask is None else (mask,)
-        return StoreOp.create(
-            operands=(value, buffer, *indices, *masks),
-            properties={"operandSegmentSizes": segment_sizes(1, 1, len(indices), len(masks))},
-        )
+        return StoreOp.write(value, buffer, indices, mask)
 
     def verify_(self) -> None:
         verify_access(self, self.buffer, self.indices)
-        assert is_memref(self.buffer.type)
-        if self.value.type != self.buffer.type.element_type:
-            raise VerifyException(f"store writes {self.buffer.type.element_type}, not {self.value.type}")
-
-    @classmethod
-    def parse(cls, parser: Parser) -> StoreOp:
-        position = parser.pos
-        value = parser.parse_unresolved_operand()
-        parser.parse_punctuation(",")
-        buffer, indices = parse_access(parser)
-        mask = parse_mask(parser)
-        attributes = parse_attributes(parser)
-        parser.parse_punctuation(":")
-        type = parser.parse_type()
-        if not is_memref(type):
-            parser.raise_error("expected the type of the buffer: a memref")
-        op = cls.of(
-            parser.resolve_operand(value, type.element_type),
-            parser.resolve_operand(buffer, type),
-            parser.resolve_operands(indices, [index] * len(indices), position),
-            None if mask is None else parser.resolve_operand(mask, i1),
-        )
-        op.attributes.update(attributes)
-        return op
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_ssa_value(self.value)
-        printer.print_string(", ")
-        print_access(printer, self.buffer, self.indices)
-        print_mask(printer, self.mask)
-        print_attributes(printer, self)
-        printer.print_string(" : ")
-        printer.print_attribute(self.buffer.type)
+        if self.value.type != element_of(self.buffer.type):
+            raise VerifyException(f"store writes {element_of(self.buffer.type)}, not {self.value.type}")
 
 
 class CombineOver(IRDLOperation):
