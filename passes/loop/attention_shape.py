@@ -93,6 +93,7 @@ def _scores(reduction: ReduceOp, score: SSAValue) -> ReduceOp | None:
 
 
 def _loads(shape: KernelShape, value: SSAValue) -> tuple[Access, ...]:
-    """The loads that a value is made of, in the order of the text."""
+    """The loads of elements that a value is made of, in the order of the text; not of numbers that all share, as the
+    length of a sequence."""
     ops = {op for op in backward_slice([value]) if isinstance(op, LoadOp)}
-    return tuple(access for access in shape.loads if access.op in ops)
+    return tuple(access for access in shape.loads if access.op in ops and access.axes)

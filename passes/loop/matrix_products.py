@@ -22,6 +22,7 @@ from ...dialects.uop import (
     MulOp,
     NegOp,
     SubOp,
+    WhereOp,
     constant_value,
 )
 from ...rewriting.backward_slices import backward_slice
@@ -32,9 +33,9 @@ def why_no_matrix(kernel: KernelOp, row: str, column: str, reduced: str) -> str 
 
     Each is a sum in f32, along `reduced` and whatever is reduced inside of it with nothing else in between, of a · b:
     two f16 or two bf16, cast to f32, or two f32 cut to TF32, of which one varies with the row but not with the column,
-    and the other the other way round. All multiply one type. Beside them there may be sums of what does not vary with
-    the column (the statistics of rows); and what varies with the row may be made of what is reduced in front of them,
-    along an axis of its own.
+    and the other the other way round; or of a · b where a condition holds that varies with neither, and 0 elsewhere.
+    All multiply one type. Beside them there may be sums of what does not vary with the column (the statistics of rows);
+    and what varies with the row may be made of what is reduced in front of them, along an axis of its own.
     """
     loops: dict[str, list[ForOp | ReduceOp]] = {}
     for op in ops_inside(kernel.body):
@@ -52,7 +53,7 @@ def why_no_matrix(kernel: KernelOp, row: str, column: str, reduced: str) -> str 
         if reduction.monoid.data != "add" or [x.type for x in reduction.results] != [f32]:
             return f"along {reduced} there is no sum of f32"
         innermost = perfect_nest(reduction)[-1]
-        if innermost.yielded[0].owner not in products and _is_of_rows(innermost, row, column):
+        if _product(innermost.yielded[0])[0] not in products and _is_of_rows(innermost, row, column):
             continue
         if (reason := why_no_product(innermost, row, column)) is not None:
             return reason
@@ -85,9 +86,19 @@ def products_along(kernel: KernelOp, reduced: str) -> list[MulOp]:
     loops = [op for op in ops_inside(kernel.body) if isinstance(op, ReduceOp) and op.axis.axis.data == reduced]
     depths = [_depth(loop) for loop in loops]
     elements = [
-        perfect_nest(loop)[-1].yielded[0].owner for loop, d in zip(loops, depths, strict=True) if d == max(depths)
+        _product(perfect_nest(loop)[-1].yielded[0])[0]
+        for loop, d in zip(loops, depths, strict=True)
+        if d == max(depths)
     ]
     return [element for element in elements if isinstance(element, MulOp)]
+
+
+def _product(element: SSAValue) -> tuple[Operation | Block, SSAValue | None]:
+    """What makes an element of a sum, and the condition where it does if the element is 0 elsewhere."""
+    choice = element.owner
+    if isinstance(choice, WhereOp) and constant_value(choice.operands[2]) == 0:
+        return choice.operands[1].owner, choice.operands[0]
+    return choice, None
 
 
 def _depth(op: Operation) -> int:
@@ -124,7 +135,7 @@ def perfect_nest(op: ReduceOp) -> list[ReduceOp]:
 def why_no_product(reduction: ReduceOp, row: str, column: str) -> str | None:
     """Why the elements of a sum are no products that a matrix instruction computes, of rows and columns; None if they
     are."""
-    product = reduction.yielded[0].owner
+    product, condition = _product(reduction.yielded[0])
     if not isinstance(product, MulOp) or product.parent_op() is not reduction:
         return "the elements of the sum are no products"
     types: list[str] = []
@@ -136,11 +147,13 @@ def why_no_product(reduction: ReduceOp, row: str, column: str) -> str | None:
     if types[0] != types[1]:
         return f"the factors are {types[0]} and {types[1]}"
     depends: list[set[str]] = []
-    for factor in product.operands:
-        axes = _axes(factor, {row, column, reduction.axis.axis.data})
+    for value in (*product.operands, *(() if condition is None else (condition,))):
+        axes = _axes(value, {row, column, reduction.axis.axis.data})
         if isinstance(axes, str):
             return axes
         depends.append(axes)
+    if condition is not None and not depends.pop().isdisjoint((row, column)):
+        return f"which of its elements are summed varies with {row} or {column}"
     if {row, column} <= depends[0] or {row, column} <= depends[1]:
         return f"a factor varies with both {row} and {column}"
     if [row in axes for axes in depends].count(True) != 1 or [column in axes for axes in depends].count(True) != 1:

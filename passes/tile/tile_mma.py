@@ -110,8 +110,8 @@ def _multiply(
 ) -> SSAValue:
     """The sum of this number that the loop carries, by an instruction; products side by side share what they read."""
     matrix = accumulators.matrix
-    condition, factors = _product(loop, number, matrix.atom)
-    if condition is not None and accumulators.axes_of(condition, loop):
+    conditions, factors = _product(loop, number, matrix.atom)
+    if any(accumulators.axes_of(condition, loop) for condition in conditions):
         raise _refused(loop, "which elements it adds depends on rows or columns")
     axes = [accumulators.axes_of(factor, loop) for factor in factors]
     if axes == [{matrix.column}, {matrix.row}]:
@@ -122,7 +122,7 @@ def _multiply(
             loop, f"one factor varies with {matrix.row} and the other with {matrix.column}, but they vary with {found}"
         )
     with builder.at(loop.location):
-        a, b = (view.build(builder, factor, condition) for view, factor in zip(views, factors, strict=True))
+        a, b = (view.build(builder, factor, conditions) for view, factor in zip(views, factors, strict=True))
         whole = accumulators.whole
         state = whole.inits[number] if whole.inits else builder.constant_like(0.0, whole.results[number])
         result = builder.insert(MmaOp.of(matrix.atom, state, a, b)).result
@@ -144,7 +144,7 @@ def _sum_rows(builder: TileBuilder, accumulators: _Accumulators, loop: ForOp, nu
         raise _refused(loop, "it does not add to what it carries")
     element = total.operands[1 if total.operands[0] is state else 0]
     with builder.at(loop.location):
-        part = view.build(builder, element, None)
+        part = view.build(builder, element)
         rank = len(shape_of(part.type))
         along_k = [rank - 3, rank - 1] if ATOMS[accumulators.matrix.atom].pack > 1 else [rank - 3]
         (part,) = builder.reduce_axis("add", [part], along_k)
@@ -179,17 +179,18 @@ def _refused(loop: ForOp, reason: str) -> PassError:
     )
 
 
-def _product(loop: ForOp, number: int, atom: str) -> tuple[SSAValue | None, tuple[SSAValue, SSAValue]]:
+def _product(loop: ForOp, number: int, atom: str) -> tuple[list[SSAValue], tuple[SSAValue, SSAValue]]:
     """What an instruction multiplies (`multiplied`) to add it to the sum of this number that the loop carries, and
-    where it does, if not everywhere."""
+    the conditions that hold together where it does."""
     state, new = loop.carried[number], loop.yielded[number]
     total = new.owner
     if not isinstance(total, AddOp) or state not in total.operands:
         raise _refused(loop, "it does not add to what it carries")
     element = total.operands[1 if total.operands[0] is state else 0]
-    product, condition = unexpanded(element).owner, None
-    if isinstance(product, WhereOp) and _is_zero(product.operands[2]):
-        condition, product = product.operands[0], unexpanded(product.operands[1]).owner
+    product, conditions = unexpanded(element).owner, list[SSAValue]()
+    while isinstance(product, WhereOp) and _is_zero(product.operands[2]):
+        conditions.append(product.operands[0])
+        product = unexpanded(product.operands[1]).owner
     if not isinstance(product, MulOp):
         raise _refused(loop, "what it adds is no product")
     factors: list[SSAValue] = []
@@ -202,7 +203,7 @@ def _product(loop: ForOp, number: int, atom: str) -> tuple[SSAValue | None, tupl
         raise _refused(loop, "its factors differ in type")
     if (element := str(element_of(factors[0].type))) not in ATOMS[atom].elements:
         raise _refused(loop, f"{atom} does not multiply {element}")
-    return condition, (factors[0], factors[1])
+    return conditions, (factors[0], factors[1])
 
 
 def _is_zero(value: SSAValue) -> bool:
@@ -422,12 +423,12 @@ class _View:
     pair: SSAValue | None
     built: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
 
-    def build(self, builder: TileBuilder, root: SSAValue, condition: SSAValue | None) -> SSAValue:
-        """The value in this view, as large as the fragments of the tile that it varies over; 0 where the condition does
+    def build(self, builder: TileBuilder, root: SSAValue, conditions: Sequence[SSAValue] = ()) -> SSAValue:
+        """The value in this view, as large as the fragments of the tile that it varies over; 0 where a condition does
         not hold, so that the product with another such value is 0."""
         if isinstance(root.owner, TakeAcrossOp):
-            return self._held(root.owner, condition)
-        stack = [root] if condition is None else [root, condition]
+            return self._held(root.owner, conditions)
+        stack = [root, *conditions]
         while stack:
             value = stack[-1]
             if value in self.built:
@@ -441,8 +442,11 @@ class _View:
             stack.pop()
             self.built[value] = self._again(builder, value)
         built = self.built[root]
-        if condition is not None:
-            inside = self.built[condition]
+        if conditions:
+            hold = [self.built[condition] for condition in conditions]
+            shape = joined_shape(hold)
+            inside = builder.conjunction(builder.fit(condition, shape) for condition in hold)
+            assert inside is not None
             shape = joined_shape([inside, built])
             built = builder.fit(built, shape)
             built = builder.alu("where", inside, built, builder.constant_like(0.0, built))
@@ -450,7 +454,7 @@ class _View:
         lead = shape_of(built.type)[: -len(self.fragment)] or (1,) * len(self.accumulators.lead)
         return builder.fit(built, (*lead[: len(lead) - len(steps)], *steps, *self.fragment))
 
-    def _held(self, op: TakeAcrossOp, condition: SSAValue | None) -> SSAValue:
+    def _held(self, op: TakeAcrossOp, conditions: Sequence[SSAValue]) -> SSAValue:
         """What lanes and registers hold as this operand wants it: the tile of which the loop takes one place after the
         other."""
         value, accumulators = op.input, self.accumulators
@@ -463,7 +467,7 @@ class _View:
         in_order = (
             len(self.fragment) == 3
             and self.pair is not None
-            and condition is None
+            and not conditions
             and linear_form(op.place) == place
             and [factor.dimension for factor in factors] == [*range(rank - 3 - len(steps), rank - 2), None, rank - 1]
             and factors[-2].result is accumulators.column_lane

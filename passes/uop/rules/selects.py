@@ -3,10 +3,10 @@
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects.monoids import Number
-from ....dialects.types import element_of, with_element
+from ....dialects.types import bit_width, element_of, with_element
 from ....dialects.uop import AluOp, CastOp, WhereOp
 from ....rewriting.driver import RewriteBuilder
-from ....rewriting.patterns import BITS, BOOL, INTEGER, SIGNED, constants, variables
+from ....rewriting.patterns import BITS, BOOL, FLOAT, INTEGER, SIGNED, constants, variables
 from ....rewriting.rules import Rules
 from ....rewriting.vocabulary import (
     abs,
@@ -26,6 +26,7 @@ from ....rewriting.vocabulary import (
     not_,
     or_,
     sub,
+    to_tf32,
     where,
 )
 
@@ -34,6 +35,7 @@ c, p, q = variables("c p q", BOOL)
 n, m = variables("n m", INTEGER)
 (s,) = variables("s", SIGNED)
 e, f = variables("e f", BITS)
+u, v = variables("u v", FLOAT)
 a, b, d = constants("a b d")
 
 CHOICES = Rules(
@@ -117,4 +119,18 @@ CONSTANT_CHOICES = Rules(
 )
 """An op of constants and a choice between constants is a choice between constants."""
 
-SELECTS = Rules(CHOICES, COMPARED, EXCLUSIVE, CONSTANT_CHOICES)
+
+def widens_16_bits(u: SSAValue, v: SSAValue) -> bool:
+    """Whether v is a float as u is, of f16 or bf16, in more bits."""
+    return bit_width(element_of(u.type)) == 16 and bit_width(element_of(v.type)) > 16
+
+
+WIDENED = Rules(
+    where[c, v @ cast[u], 0].when(widens_16_bits) >> cast[where[c, u, 0]],
+    where[c, 0, v @ cast[u]].when(widens_16_bits) >> cast[where[c, 0, u]],
+    where[c, to_tf32[u], 0] >> to_tf32[where[c, u, 0]],
+    where[c, 0, to_tf32[u]] >> to_tf32[where[c, 0, u]],
+)
+"""A float or 0, chosen in as many bits as it has in memory: matrix instructions take it as it is there."""
+
+SELECTS = Rules(CHOICES, COMPARED, EXCLUSIVE, CONSTANT_CHOICES, WIDENED)

@@ -408,107 +408,105 @@ func.func @selects_34(%c: i1, %n: index, %m: index) -> index {
 
 // neg[where[c, a, b]] >> fold_choice for bool c
 // CHECK-LABEL: func.func @selects_35
-// CHECK-NEXT:    %0 = uop.const 0.000000e+00 : f32
-// CHECK-NEXT:    %1 = uop.const -0.000000e+00 : f32
-// CHECK-NEXT:    %2 = uop.where %c, %0, %1 : f32
-// CHECK-NEXT:    func.return %2 : f32
+// CHECK-NEXT:    %0 = uop.const -0.000000e+00 : f64
+// CHECK-NEXT:    %1 = uop.const 0.000000e+00 : f64
+// CHECK-NEXT:    %2 = uop.where %c, %0, %1 : f64
+// CHECK-NEXT:    func.return %2 : f64
 // CHECK-NEXT:  }
-func.func @selects_35(%c: i1) -> f32 {
-  %0 = uop.const -0.000000e+00 : f32
-  %1 = uop.const 0.000000e+00 : f32
-  %2 = uop.where %c, %0, %1 : f32
-  %3 = uop.neg %2 : f32
-  func.return %3 : f32
+func.func @selects_35(%c: i1) -> f64 {
+  %0 = uop.const 0.000000e+00 : f64
+  %1 = uop.const -0.000000e+00 : f64
+  %2 = uop.where %c, %0, %1 : f64
+  %3 = uop.neg %2 : f64
+  func.return %3 : f64
 }
 
 // not[where[c, a, b]] >> fold_choice for bool c
 // CHECK-LABEL: func.func @selects_36
-// CHECK-NEXT:    %0 = uop.const -2 : index
-// CHECK-NEXT:    %1 = uop.const 1 : index
-// CHECK-NEXT:    %2 = uop.where %c, %0, %1 : index
-// CHECK-NEXT:    func.return %2 : index
+// CHECK-NEXT:    %0 = uop.const -1 : i8
+// CHECK-NEXT:    %1 = uop.const -2 : i8
+// CHECK-NEXT:    %2 = uop.where %c, %0, %1 : i8
+// CHECK-NEXT:    func.return %2 : i8
 // CHECK-NEXT:  }
-func.func @selects_36(%c: i1) -> index {
-  %0 = uop.const 1 : index
-  %1 = uop.const -2 : index
-  %2 = uop.where %c, %0, %1 : index
-  %3 = uop.not %2 : index
-  func.return %3 : index
+func.func @selects_36(%c: i1) -> i8 {
+  %0 = uop.const 0 : i8
+  %1 = uop.const 1 : i8
+  %2 = uop.where %c, %0, %1 : i8
+  %3 = uop.not %2 : i8
+  func.return %3 : i8
 }
 
 // add.ordered[where[c, a, b], d] >> fold_choice for bool c
 // CHECK-LABEL: func.func @selects_37
-// CHECK-NEXT:    %0 = uop.const 0.000000e+00 : f32
-// CHECK-NEXT:    func.return %0 : f32
+// CHECK-NEXT:    %0 = uop.const 0.000000e+00 : f64
+// CHECK-NEXT:    func.return %0 : f64
 // CHECK-NEXT:  }
-func.func @selects_37(%c: i1) -> f32 {
-  %0 = uop.const -0.000000e+00 : f32
-  %1 = uop.const 0.000000e+00 : f32
-  %2 = uop.where %c, %0, %1 : f32
-  %3 = uop.add %2, %1 : f32
-  func.return %3 : f32
+func.func @selects_37(%c: i1) -> f64 {
+  %0 = uop.const 0.000000e+00 : f64
+  %1 = uop.const -0.000000e+00 : f64
+  %2 = uop.where %c, %0, %1 : f64
+  %3 = uop.add %2, %0 : f64
+  func.return %3 : f64
 }
 
 // sub.ordered[where[c, a, b], d] >> fold_choice for bool c
 // CHECK-LABEL: func.func @selects_38
-// CHECK-NEXT:    %0 = uop.const -4 : index
-// CHECK-NEXT:    %1 = uop.const 0 : index
-// CHECK-NEXT:    %2 = uop.where %c, %0, %1 : index
-// CHECK-NEXT:    func.return %2 : index
+// CHECK-NEXT:    %0 = uop.const 0.000000e+00 : f64
+// CHECK-NEXT:    func.return %0 : f64
 // CHECK-NEXT:  }
-func.func @selects_38(%c: i1) -> index {
-  %0 = uop.const -3 : index
-  %1 = uop.const 1 : index
-  %2 = uop.where %c, %0, %1 : index
-  %3 = uop.sub %2, %1 : index
-  func.return %3 : index
+func.func @selects_38(%c: i1) -> f64 {
+  %0 = uop.const 0.000000e+00 : f64
+  %1 = uop.const -0.000000e+00 : f64
+  %2 = uop.where %c, %0, %1 : f64
+  %3 = uop.sub %2, %1 : f64
+  func.return %3 : f64
 }
 
 // mul.ordered[where[c, a, b], d] >> fold_choice for bool c
 // CHECK-LABEL: func.func @selects_39
-// CHECK-NEXT:    %0 = uop.const -0.000000e+00 : f32
-// CHECK-NEXT:    %1 = uop.const 0.000000e+00 : f32
-// CHECK-NEXT:    %2 = uop.where %c, %0, %1 : f32
-// CHECK-NEXT:    func.return %2 : f32
+// CHECK-NEXT:    %0 = uop.const 0.000000e+00 : f64
+// CHECK-NEXT:    %1 = uop.const -0.000000e+00 : f64
+// CHECK-NEXT:    %2 = uop.where %c, %0, %1 : f64
+// CHECK-NEXT:    func.return %2 : f64
 // CHECK-NEXT:  }
-func.func @selects_39(%c: i1) -> f32 {
-  %0 = uop.const -0.000000e+00 : f32
-  %1 = uop.const 0.000000e+00 : f32
-  %2 = uop.where %c, %0, %1 : f32
-  %3 = uop.mul %2, %1 : f32
-  func.return %3 : f32
+func.func @selects_39(%c: i1) -> f64 {
+  %0 = uop.const 0.000000e+00 : f64
+  %1 = uop.const -0.000000e+00 : f64
+  %2 = uop.where %c, %0, %1 : f64
+  %3 = uop.mul %2, %0 : f64
+  func.return %3 : f64
 }
 
 // min.ordered[where[c, a, b], d] >> fold_choice for bool c
 // CHECK-LABEL: func.func @selects_40
-// CHECK-NEXT:    %0 = uop.const -0.000000e+00 : f32
-// CHECK-NEXT:    %1 = uop.const 0.000000e+00 : f32
-// CHECK-NEXT:    %2 = uop.min %0, %1 : f32
-// CHECK-NEXT:    %3 = uop.where %c, %2, %1 : f32
-// CHECK-NEXT:    func.return %3 : f32
+// CHECK-NEXT:    %0 = uop.const 0.000000e+00 : f64
+// CHECK-NEXT:    %1 = uop.const -0.000000e+00 : f64
+// CHECK-NEXT:    %2 = uop.min %1, %0 : f64
+// CHECK-NEXT:    %3 = uop.where %c, %0, %2 : f64
+// CHECK-NEXT:    func.return %3 : f64
 // CHECK-NEXT:  }
-func.func @selects_40(%c: i1) -> f32 {
-  %0 = uop.const -0.000000e+00 : f32
-  %1 = uop.const 0.000000e+00 : f32
-  %2 = uop.where %c, %0, %1 : f32
-  %3 = uop.min %2, %1 : f32
-  func.return %3 : f32
+func.func @selects_40(%c: i1) -> f64 {
+  %0 = uop.const 0.000000e+00 : f64
+  %1 = uop.const -0.000000e+00 : f64
+  %2 = uop.where %c, %0, %1 : f64
+  %3 = uop.min %2, %0 : f64
+  func.return %3 : f64
 }
 
 // max.ordered[where[c, a, b], d] >> fold_choice for bool c
 // CHECK-LABEL: func.func @selects_41
-// CHECK-NEXT:    %0 = uop.const -0.000000e+00 : f32
-// CHECK-NEXT:    %1 = uop.const 0.000000e+00 : f32
-// CHECK-NEXT:    %2 = uop.max %0, %1 : f32
-// CHECK-NEXT:    %3 = uop.where %c, %2, %1 : f32
-// CHECK-NEXT:    func.return %3 : f32
+// CHECK-NEXT:    %0 = uop.const 0.000000e+00 : f64
+// CHECK-NEXT:    %1 = uop.const -0.000000e+00 : f64
+// CHECK-NEXT:    %2 = uop.max %1, %0 : f64
+// CHECK-NEXT:    %3 = uop.where %c, %0, %2 : f64
+// CHECK-NEXT:    func.return %3 : f64
 // CHECK-NEXT:  }
-func.func @selects_41(%c: i1) -> f32 {
-  %0 = uop.const -0.000000e+00 : f32
-  %1 = uop.const 0.000000e+00 : f32
-  %2 = uop.where %c, %0, %1 : f32
-  %3 = uop.max %2, %1 : f32
-  func.return %3 : f32
+func.func @selects_41(%c: i1) -> f64 {
+  %0 = uop.const 0.000000e+00 : f64
+  %1 = uop.const -0.000000e+00 : f64
+  %2 = uop.where %c, %0, %1 : f64
+  %3 = uop.max %2, %0 : f64
+  func.return %3 : f64
 }
 
 // eq.ordered[where[c, a, b], d] >> fold_choice for bool c
@@ -517,10 +515,10 @@ func.func @selects_41(%c: i1) -> f32 {
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
 func.func @selects_42(%c: i1) -> i1 {
-  %0 = uop.const -0.000000e+00 : f64
-  %1 = uop.const 0.000000e+00 : f64
+  %0 = uop.const 0.000000e+00 : f64
+  %1 = uop.const -0.000000e+00 : f64
   %2 = uop.where %c, %0, %1 : f64
-  %3 = uop.eq %2, %1 : f64
+  %3 = uop.eq %2, %0 : f64
   func.return %3 : i1
 }
 
@@ -530,10 +528,10 @@ func.func @selects_42(%c: i1) -> i1 {
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
 func.func @selects_43(%c: i1) -> i1 {
-  %0 = uop.const -0.000000e+00 : f64
-  %1 = uop.const 0.000000e+00 : f64
+  %0 = uop.const 0.000000e+00 : f64
+  %1 = uop.const -0.000000e+00 : f64
   %2 = uop.where %c, %0, %1 : f64
-  %3 = uop.ne %2, %1 : f64
+  %3 = uop.ne %2, %0 : f64
   func.return %3 : i1
 }
 
@@ -543,10 +541,10 @@ func.func @selects_43(%c: i1) -> i1 {
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
 func.func @selects_44(%c: i1) -> i1 {
-  %0 = uop.const -0.000000e+00 : f64
-  %1 = uop.const 0.000000e+00 : f64
+  %0 = uop.const 0.000000e+00 : f64
+  %1 = uop.const -0.000000e+00 : f64
   %2 = uop.where %c, %0, %1 : f64
-  %3 = uop.lt %2, %1 : f64
+  %3 = uop.lt %2, %0 : f64
   func.return %3 : i1
 }
 
@@ -556,10 +554,10 @@ func.func @selects_44(%c: i1) -> i1 {
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
 func.func @selects_45(%c: i1) -> i1 {
-  %0 = uop.const -0.000000e+00 : f64
-  %1 = uop.const 0.000000e+00 : f64
+  %0 = uop.const 0.000000e+00 : f64
+  %1 = uop.const -0.000000e+00 : f64
   %2 = uop.where %c, %0, %1 : f64
-  %3 = uop.le %2, %1 : f64
+  %3 = uop.le %2, %0 : f64
   func.return %3 : i1
 }
 
@@ -569,10 +567,10 @@ func.func @selects_45(%c: i1) -> i1 {
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
 func.func @selects_46(%c: i1) -> i1 {
-  %0 = uop.const -0.000000e+00 : f64
-  %1 = uop.const 0.000000e+00 : f64
+  %0 = uop.const 0.000000e+00 : f64
+  %1 = uop.const -0.000000e+00 : f64
   %2 = uop.where %c, %0, %1 : f64
-  %3 = uop.gt %2, %1 : f64
+  %3 = uop.gt %2, %0 : f64
   func.return %3 : i1
 }
 
@@ -582,40 +580,93 @@ func.func @selects_46(%c: i1) -> i1 {
 // CHECK-NEXT:    func.return %0 : i1
 // CHECK-NEXT:  }
 func.func @selects_47(%c: i1) -> i1 {
-  %0 = uop.const -0.000000e+00 : f64
-  %1 = uop.const 0.000000e+00 : f64
+  %0 = uop.const 0.000000e+00 : f64
+  %1 = uop.const -0.000000e+00 : f64
   %2 = uop.where %c, %0, %1 : f64
-  %3 = uop.ge %2, %1 : f64
+  %3 = uop.ge %2, %0 : f64
   func.return %3 : i1
 }
 
 // sub[d, where[c, a, b]] >> fold_choice for bool c
 // CHECK-LABEL: func.func @selects_48
-// CHECK-NEXT:    %0 = uop.const 1 : i8
-// CHECK-NEXT:    %1 = uop.const 127 : i8
-// CHECK-NEXT:    %2 = uop.where %c, %0, %1 : i8
-// CHECK-NEXT:    func.return %2 : i8
+// CHECK-NEXT:    %0 = uop.const 0.000000e+00 : f64
+// CHECK-NEXT:    func.return %0 : f64
 // CHECK-NEXT:  }
-func.func @selects_48(%c: i1) -> i8 {
-  %0 = uop.const -2 : i8
-  %1 = uop.const -3 : i8
-  %2 = uop.const 127 : i8
-  %3 = uop.where %c, %1, %2 : i8
-  %4 = uop.sub %0, %3 : i8
-  func.return %4 : i8
+func.func @selects_48(%c: i1) -> f64 {
+  %0 = uop.const 0.000000e+00 : f64
+  %1 = uop.const -0.000000e+00 : f64
+  %2 = uop.where %c, %0, %1 : f64
+  %3 = uop.sub %0, %2 : f64
+  func.return %3 : f64
 }
 
 // cast[where[c, a, b]] >> cast_choice for bool c
 // CHECK-LABEL: func.func @selects_49
-// CHECK-NEXT:    %0 = uop.const -0.000000e+00 : f32
-// CHECK-NEXT:    %1 = uop.const 0.000000e+00 : f32
-// CHECK-NEXT:    %2 = uop.where %c, %0, %1 : f32
-// CHECK-NEXT:    func.return %2 : f32
+// CHECK-NEXT:    %0 = uop.const 0.000000e+00 : f64
+// CHECK-NEXT:    %1 = uop.const -0.000000e+00 : f64
+// CHECK-NEXT:    %2 = uop.where %c, %0, %1 : f64
+// CHECK-NEXT:    func.return %2 : f64
 // CHECK-NEXT:  }
-func.func @selects_49(%c: i1) -> f32 {
-  %0 = uop.const -0.000000e+00 : f64
+func.func @selects_49(%c: i1) -> f64 {
+  %0 = uop.const 0.000000e+00 : f64
+  %1 = uop.const -0.000000e+00 : f64
+  %2 = uop.where %c, %0, %1 : f64
+  %3 = uop.cast %2 : f64 -> f64
+  func.return %3 : f64
+}
+
+// where[c, v @ cast[u], 0] >> cast[where[c, u, 0]] for bool c and float v, u when widens_16_bits
+// CHECK-LABEL: func.func @selects_50
+// CHECK-NEXT:    %0 = uop.const 0.000000e+00 : f16
+// CHECK-NEXT:    %1 = uop.where %c, %u, %0 : f16
+// CHECK-NEXT:    %2 = uop.cast %1 : f16 -> f64
+// CHECK-NEXT:    func.return %2 : f64
+// CHECK-NEXT:  }
+func.func @selects_50(%c: i1, %u: f16) -> f64 {
+  %0 = uop.cast %u : f16 -> f64
   %1 = uop.const 0.000000e+00 : f64
   %2 = uop.where %c, %0, %1 : f64
-  %3 = uop.cast %2 : f64 -> f32
-  func.return %3 : f32
+  func.return %2 : f64
+}
+
+// where[c, 0, v @ cast[u]] >> cast[where[c, 0, u]] for bool c and float v, u when widens_16_bits
+// CHECK-LABEL: func.func @selects_51
+// CHECK-NEXT:    %0 = uop.const 0.000000e+00 : f16
+// CHECK-NEXT:    %1 = uop.where %c, %0, %u : f16
+// CHECK-NEXT:    %2 = uop.cast %1 : f16 -> f64
+// CHECK-NEXT:    func.return %2 : f64
+// CHECK-NEXT:  }
+func.func @selects_51(%c: i1, %u: f16) -> f64 {
+  %0 = uop.const 0.000000e+00 : f64
+  %1 = uop.cast %u : f16 -> f64
+  %2 = uop.where %c, %0, %1 : f64
+  func.return %2 : f64
+}
+
+// where[c, to_tf32[u], 0] >> to_tf32[where[c, u, 0]] for bool c and float u
+// CHECK-LABEL: func.func @selects_52
+// CHECK-NEXT:    %0 = uop.const 0.000000e+00 : f32
+// CHECK-NEXT:    %1 = uop.where %c, %u, %0 : f32
+// CHECK-NEXT:    %2 = uop.to_tf32 %1 : f32
+// CHECK-NEXT:    func.return %2 : f32
+// CHECK-NEXT:  }
+func.func @selects_52(%c: i1, %u: f32) -> f32 {
+  %0 = uop.to_tf32 %u : f32
+  %1 = uop.const 0.000000e+00 : f32
+  %2 = uop.where %c, %0, %1 : f32
+  func.return %2 : f32
+}
+
+// where[c, 0, to_tf32[u]] >> to_tf32[where[c, 0, u]] for bool c and float u
+// CHECK-LABEL: func.func @selects_53
+// CHECK-NEXT:    %0 = uop.const 0.000000e+00 : f32
+// CHECK-NEXT:    %1 = uop.where %c, %0, %u : f32
+// CHECK-NEXT:    %2 = uop.to_tf32 %1 : f32
+// CHECK-NEXT:    func.return %2 : f32
+// CHECK-NEXT:  }
+func.func @selects_53(%c: i1, %u: f32) -> f32 {
+  %0 = uop.const 0.000000e+00 : f32
+  %1 = uop.to_tf32 %u : f32
+  %2 = uop.where %c, %0, %1 : f32
+  func.return %2 : f32
 }
