@@ -35,21 +35,39 @@ def _hint(op: ReduceAxisOp | ReduceAcrossOp) -> str:
 
 
 def lower_reduce_axis(lowering: Lowering, scope: Scope, op: ReduceAxisOp) -> None:
-    """Combine element by element, in order, in unrolled loops over the whole tile."""
+    """Combine element by element, in order, in unrolled loops over the whole tile: from the first element on, where it
+    lies in registers and the identity does not change it, else from the identity."""
     values, monoid = lowering.values, op.monoid.monoid
     shape, kept = shape_of(op.operands[0].type), shape_of(op.results[0].type)
     types = [element_of(result.type) for result in op.results]
     arrays = [values.array_of(scope, result, _hint(op)) for result in op.results]
+    from_first = not values.splits(shape) and all(x in values.arrays for x in op.operands) and _keeps_first(op)
     with values.nest(scope, kept) as (inner, place):
-        for number, type, array in zip(monoid.identity(types), types, arrays, strict=True):
-            inner.insert(StoreOp.of(inner.const(number, type), array, values.array_place(inner, op.results[0], place)))
-    for inner, place in values.parts(scope, shape):
+        if from_first:
+            firsts = values.scalars(inner, op.operands, place)
+        else:
+            firsts = [inner.const(number, type) for number, type in zip(monoid.identity(types), types, strict=True)]
+        for first, array in zip(firsts, arrays, strict=True):
+            inner.insert(StoreOp.of(first, array, values.array_place(inner, op.results[0], place)))
+    reduced = [dimension for dimension, (all, one) in enumerate(zip(shape, kept, strict=True)) if all != one]
+    for inner, place in values.behind_first(scope, shape, reduced) if from_first else values.parts(scope, shape):
         at = values.array_place(inner, op.results[0], place)
         elements = values.scalars(inner, op.operands, place)
         state = [inner.insert(LoadOp.of(array, at)).result for array in arrays]
         for new, array in zip(monoid.combine(inner, state, elements), arrays, strict=True):
             inner.insert(StoreOp.of(new, array, at))
     set_results(lowering, scope, op.results, arrays)
+
+
+_NO_NEGATIVE_ZEROS = ("abs", "exp", "exp2", "exp2_ftz")
+
+
+def _keeps_first(op: ReduceAxisOp) -> bool:
+    """Whether the identity combined with an element is the element: 0.0 + -0.0 is 0.0, as eager PyTorch sums."""
+    if op.monoid.data in ("max", "min"):
+        return True
+    element = op.operands[0].owner
+    return op.monoid.data == "add" and isinstance(element, AluOp) and element.row().name in _NO_NEGATIVE_ZEROS
 
 
 def set_results(lowering: Lowering, scope: Scope, results: Sequence[SSAValue], arrays: Sequence[SSAValue]) -> None:

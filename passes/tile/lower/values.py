@@ -236,19 +236,35 @@ class Values:
             yield nest
 
     @contextmanager
-    def steps(self, scope: Scope, shape: Sequence[int], steps: Sequence[int]) -> Generator[tuple[Scope, Place]]:
-        """Unrolled loops over the places of a register tile, each dimension in its own steps."""
+    def steps(
+        self, scope: Scope, shape: Sequence[int], steps: Sequence[int], starts: Sequence[int] = ()
+    ) -> Generator[tuple[Scope, Place]]:
+        """Unrolled loops over the places of a register tile, each dimension in its own steps from its own start."""
         place: list[LinearForm] = []
         with ExitStack() as loops:
             for dimension, (extent, step) in enumerate(zip(shape, steps, strict=True)):
-                if extent == step:
-                    place.append(ZERO)
+                start = starts[dimension] if starts else 0
+                if extent - start <= step:
+                    place.append(LinearForm({}, start))
                     continue
-                loop = ForOp.of(self.indices.constant(0), extent, step, unroll=0)
+                loop = ForOp.of(self.indices.constant(start), extent, step, unroll=0)
                 loop.index.name_hint = self.dimension_names.get(dimension, "r")
                 scope = loops.enter_context(scope.inside(loop, loop.body.block))
                 place.append(self.indices.leaf(loop.index))
             yield scope, place
+
+    def behind_first(
+        self, scope: Scope, shape: Sequence[int], dimensions: Sequence[int]
+    ) -> Iterator[tuple[Scope, Place]]:
+        """The places of a register tile in order, but those at 0 along all of these dimensions: for each of them a nest
+        of its own, the innermost first, of the places at 0 along those around it and not along itself."""
+        ones = [1] * len(shape)
+        for place in reversed(range(len(dimensions))):
+            outer = dimensions[:place]
+            extents = [1 if dimension in outer else extent for dimension, extent in enumerate(shape)]
+            starts = [int(dimension == dimensions[place]) for dimension in range(len(shape))]
+            with self.steps(scope, extents, ones, starts) as nest:
+                yield nest
 
     @staticmethod
     def places(shape: Sequence[int], steps: Sequence[int]) -> Iterator[Place]:

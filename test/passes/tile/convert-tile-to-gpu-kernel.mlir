@@ -394,3 +394,52 @@ uop.kernel @grouped(%out: memref<5x4x3xf32>) schedule #tile.schedule<n = 5 block
 uop.kernel @parts_of_groups(%out: memref<4x3xf32>) schedule #tile.schedule<i = 4 block, j = 3 block, group = i 3> {
   %i = tile.axis i = 4 block : index
 }
+
+// -----
+
+// What lies in registers is combined from the first element on, the others in two nests; but a sum of what may be -0.0 starts
+// from 0.0, as eager PyTorch sums.
+uop.kernel @from_first(%out: memref<32x3xf32>, %p_out: memref<32x6xf32>, %x: memref<32x6xf32>) schedule #tile.schedule<i = 32 thread, j = 2 register * 3 register> {
+  %ti = tile.axis i = 32 thread : index
+  %rj = tile.axis j = 2 register : vector<2x1xindex>
+  %rj1 = tile.axis j = 3 register : vector<1x3xindex>
+  %c0 = uop.const 0 : index
+  %c1 = uop.const 1 : index
+  %c2 = uop.const 2 : index
+  %c3 = uop.const 3 : index
+  %c3e = uop.expand %c3 : index -> vector<2x1xindex>
+  %j0 = uop.mul %rj, %c3e : vector<2x1xindex>
+  %j0e = uop.expand %j0 : vector<2x1xindex> -> vector<2x3xindex>
+  %rj1e = uop.expand %rj1 : vector<1x3xindex> -> vector<2x3xindex>
+  %j = uop.add %j0e, %rj1e : vector<2x3xindex>
+  %v = tile.read %x[%ti, %j] : memref<32x6xf32>(index, vector<2x3xindex>) -> vector<2x3xf32>
+  %max = uop.reduce_axis max %v axes [0, 1] : (vector<2x3xf32>) -> vector<1x1xf32>
+  %maxe = uop.expand %max : vector<1x1xf32> -> vector<2x3xf32>
+  %d = uop.sub %v, %maxe : vector<2x3xf32>
+  %e = uop.exp %d : vector<2x3xf32>
+  %sum = uop.reduce_axis add %e axes [0, 1] : (vector<2x3xf32>) -> vector<1x1xf32>
+  %any = uop.reduce_axis add %v axes [0, 1] : (vector<2x3xf32>) -> vector<1x1xf32>
+  %sume = uop.expand %sum : vector<1x1xf32> -> vector<2x3xf32>
+  %p = uop.div %e, %sume : vector<2x3xf32>
+  tile.write %p, %p_out[%ti, %j] : vector<2x3xf32> -> memref<32x6xf32>(index, vector<2x3xindex>)
+  tile.write %max, %out[%ti, %c0] : vector<1x1xf32> -> memref<32x3xf32>(index, index)
+  tile.write %sum, %out[%ti, %c1] : vector<1x1xf32> -> memref<32x3xf32>(index, index)
+  tile.write %any, %out[%ti, %c2] : vector<1x1xf32> -> memref<32x3xf32>(index, index)
+}
+// CHECK-LABEL: gpu_kernel.kernel @from_first
+// CHECK:         %max = gpu_kernel.alloc : memref<f32, "register">
+// CHECK-NEXT:    %[[FIRST:.*]] = gpu_kernel.load %v[%[[C0:.*]], %[[C0]]]
+// CHECK-NEXT:    gpu_kernel.store %[[FIRST]], %max[]
+// CHECK-NEXT:    %[[C1:.*]] = uop.const 1 : index
+// CHECK-NEXT:    gpu_kernel.for %[[J:.*]] = %[[C1]] to 3 step 1 unroll {
+// CHECK-NEXT:      gpu_kernel.load %v[%[[C0]], %[[J]]]
+// CHECK:           uop.max
+// CHECK:         gpu_kernel.for %[[J:.*]] = %[[C0]] to 3 step 1 unroll {
+// CHECK-NEXT:      gpu_kernel.load %v[%[[C1]], %[[J]]]
+// CHECK:           uop.max
+// CHECK:         %sum = gpu_kernel.alloc
+// CHECK-NEXT:    %[[FIRST:.*]] = gpu_kernel.load %e[
+// CHECK-NEXT:    gpu_kernel.store %[[FIRST]], %sum[]
+// CHECK:         %any = gpu_kernel.alloc
+// CHECK-NEXT:    %[[ZERO:.*]] = uop.const 0.000000e+00 : f32
+// CHECK-NEXT:    gpu_kernel.store %[[ZERO]], %any[]
