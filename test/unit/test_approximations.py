@@ -9,6 +9,7 @@ import pytest
 
 from uop.dialects.monoids import LOG2_E
 from uop.frontends.capture import capture_expression
+from uop.passes.uop.rules.approximations import MOST_ROUNDED
 from uop.passes.uop.rules.error_function import COEFFICIENTS
 from uop.tools.execution import run_captured
 from uop.tools.pipelines import CompileOptions
@@ -37,6 +38,28 @@ def check_exponential(t: Array) -> None:
     assert np.all(error <= 1.25 * np.abs(t.astype(np.float64)) * UNIT * exact + 4 * np.spacing(exact))
 
 
+def check_softmax(m: np.float32) -> None:
+    """exp2(x · p + c) ÷ exp2(m · p + c), where m is the greatest of a row, and c the product with −m, rounded."""
+    below = np.geomspace(1e-6, 3e38, 500).astype(np.float32)
+    near = [m]
+    with np.errstate(over="ignore"):
+        for _ in range(100):
+            near.append(np.nextafter(near[-1], -np.float32(np.inf)))
+        x = np.concatenate([np.array(near), m - np.linspace(0, 110, 500, dtype=np.float32), m - below])
+    p = L if abs(m) <= MOST_ROUNDED else np.float32(1)
+    with np.errstate(over="ignore", under="ignore"):
+        exponents = (x.astype(np.float64) * p + np.float64(m * -p)).astype(np.float32).astype(np.float64)
+        t = x.astype(np.float64) - np.float64(m)
+        exact, ratio = np.exp(t), np.exp2(exponents - exponents[0])
+    assert abs(exponents[0]) <= 64, m
+    error = np.abs(ratio - exact)
+    assert error.max() < 2.3e-8 * 1.25, m
+    if p == L:
+        assert np.all(error <= 2.25 * np.abs(t) * UNIT * exact + 1e-15), m
+    else:
+        assert error.max() <= 2.0**-128, m
+
+
 def check_logistic(u: Array) -> None:
     """1 ÷ (1 + exp2(u · log₂e)) for both signs, beside what rounding 1 + e and the quotient does."""
     for x in (u, -u):
@@ -52,6 +75,13 @@ def test_bounds() -> None:
     values = floats(1 << 12)
     check_exponential(-values)
     check_logistic(values)
+
+
+def test_bound_of_a_softmax() -> None:
+    edges = [np.nextafter(np.float32(MOST_ROUNDED), np.float32(far)) for far in (0, np.inf)]
+    for m in (*np.geomspace(1e-40, 3.4e38, 500).astype(np.float32), *2.0 ** np.arange(-20, 128), *edges):
+        check_softmax(np.float32(m))
+        check_softmax(np.float32(-m))
 
 
 @pytest.mark.slow
@@ -107,5 +137,35 @@ NUMBERS = "inf, -inf, nan, 0, -0.0, 88, -88, 90, -90, 110, -110, 3e38, -3e38, 1e
 def test_nan_infinities_and_extremes(code: str) -> None:
     """The kernels in the simulator, beside eager PyTorch and float64."""
     code = code.replace("inf", "float('inf')").replace("nan", "float('nan')")
+    check(code)
+
+
+MAGNITUDES = "10.0 ** torch.linspace(-3, 38.4, {rows})[:, None]"
+NEAR = "(1 - torch.randint(0, 200, ({rows}, {length})) * 2.0 ** -24)"
+
+SOFTMAXES = {
+    # Rows of all magnitudes, around 0 or far from it, also of neighbouring numbers; those that overflow are NaN.
+    "around 0": "torch.softmax(torch.randn(40, 61) * (MAGNITUDES), -1)",
+    "far above 0": "torch.softmax(torch.randn(40, 61) + MAGNITUDES, -1)",
+    "far below 0": "torch.softmax(torch.randn(40, 61) - MAGNITUDES, -1)",
+    "neighbours": "torch.softmax(MAGNITUDES * NEAR, -1)",
+    "neighbours below 0": "torch.softmax(-(MAGNITUDES) * NEAR, -1)",
+    "columns": "torch.softmax((MAGNITUDES * NEAR).T, 0)",
+    "in a block": "torch.softmax(torch.randn(3, 3001) + torch.tensor([[1e3], [-1e7], [-3e38]]), -1)",
+    "masked": "x = torch.randn(40, 61) * (MAGNITUDES)\ntorch.softmax(x.masked_fill(x > 0, -torch.inf), -1)",
+    "f16": "torch.softmax((torch.randn(20, 61) * 1e4).half(), -1)",
+    "bf16": "torch.softmax((torch.randn(40, 61) * (MAGNITUDES)).bfloat16(), -1)",
+    "times numbers, and rounded": "(torch.softmax(torch.randn(9, 61) * 1e7, -1) * torch.randn(9, 61)).half()",
+    "logarithm": "torch.log_softmax(torch.randn(40, 61) - MAGNITUDES, -1)",
+}
+
+
+@pytest.mark.parametrize("name", SOFTMAXES)
+def test_softmax_of_all_magnitudes(name: str) -> None:
+    code = SOFTMAXES[name].replace("MAGNITUDES", MAGNITUDES).replace("NEAR", NEAR)
+    check(code.replace("{rows}", "40").replace("{length}", "61"))
+
+
+def check(code: str) -> None:
     result = run_captured(capture_expression(code), CompileOptions())
     assert result.right, "\n".join(map(str, result.comparisons))

@@ -4,11 +4,16 @@ eᵗ is 2 to the power of t · log₂e, for which GPUs have an instruction (`ex2
 |t| · 2⁻²⁴ of itself, so `exp` stays where its own value is what is wanted. Here it is not:
 
 - `exp(x − max x)` is at most 1, and is added to a sum that is at least 1: |t| · eᵗ · 2⁻²⁴ is below 2.3e-8 for t ≤ 0.
+- In a softmax the same is one multiply-add, x · log₂e + c, where c is −max x · log₂e. What c is rounded by, δ, makes
+  each term of a row and their sum 2^δ times as great, and goes out of the quotients. The exponents are rounded once, as
+  x − max x was: relative to |t| · log₂e + |δ|, of which the second part is no more than the first, since x and max x
+  are at least |max x| · 2⁻²⁴ apart; that of the maximum is δ exactly. |δ| is at most 64 up to a maximum of 2³⁰. Beyond,
+  x − max x is the exponent of 2: other terms than the greatest are at most 2⁻¹²⁸ then, and should be smaller still.
 - `1 / (1 + exp(u))` moves by less than |u| / (1 + e^|u|) · 2⁻²⁴, which is below 1.7e-8; where the result is near 0, by
   |u| · 2⁻²⁴ of itself.
 
-A sum of `exp(x − max x)` is at least 1 and at most as many as there are elements: it has a reciprocal, and a product
-with that is wrong by one and a half units in the last place at most (N. J. Higham, "Accuracy and Stability of
+A sum of `exp(x − max x)` is at least 1 and at most as many as there are elements, times 2^δ: it has a reciprocal, and a
+product with that is wrong by one and a half units in the last place at most (N. J. Higham, "Accuracy and Stability of
 Numerical Algorithms", §2). NaN and infinities are as before. test/unit/test_approximations.py measures the bounds.
 """
 
@@ -19,11 +24,17 @@ from ....dialects.monoids import LOG2_E
 from ....dialects.uop import WhereOp
 from ....rewriting.patterns import FLOAT, variables
 from ....rewriting.rules import Rules
-from ....rewriting.vocabulary import add, div, exp, exp2, mul, neg, rcp, reciprocal, sub
+from ....rewriting.vocabulary import abs, add, div, exp, exp2, fma, le, mul, neg, rcp, reciprocal, sub, where
 from .exponentials import maximum_of, sum_of_exponentials, varies
 from .reductions import is_number
+from .row_factors import cancels
 
 u, v, w = variables("u v w", FLOAT)
+
+MOST_ROUNDED = 2.0**30
+"""The greatest number whose multiple by log₂e is rounded by no more than 64, where 2⁶⁴ is far from overflow."""
+
+power = where[le[abs[v], MOST_ROUNDED], LOG2_E, 1]
 
 
 def is_at_most_zero(u: SSAValue, v: SSAValue) -> bool:
@@ -41,7 +52,16 @@ def is_sum_of_exponentials(u: SSAValue, v: SSAValue) -> bool:
     return total is not None and (u.owner is total or varies(u, total.over))
 
 
+def is_divided_by_its_sum(result: SSAValue, v: SSAValue) -> bool:
+    """Whether a factor of the exponentials in rows that share the base v does not matter."""
+    return cancels(result, v)
+
+
 APPROXIMATIONS = Rules(
+    (
+        exp[sub[u, v]].when(u.dtype == f32, is_at_most_zero, is_divided_by_its_sum)
+        >> exp2[fma[u, power, mul[v, neg[power]]]]
+    ).up_to_rounding(),
     (exp[sub[u, v]].when(u.dtype == f32, is_at_most_zero) >> exp2[mul[sub[u, v], LOG2_E]]).up_to_rounding(),
     (reciprocal[add[1, exp[neg[u]]]].when(u.dtype == f32) >> rcp[add[1, exp2[mul[u, -LOG2_E]]]]).up_to_rounding(),
     (reciprocal[add[1, exp[u]]].when(u.dtype == f32) >> rcp[add[1, exp2[mul[u, LOG2_E]]]]).up_to_rounding(),

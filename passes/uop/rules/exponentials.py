@@ -9,7 +9,7 @@ from math import inf, nan
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects.types import byte_width, is_float
-from ....dialects.uop import ALU_OPS, AddOp, CastOp, DivOp, MulOp, ReduceOp, SubOp, WhereOp
+from ....dialects.uop import ALU_OPS, AddOp, CastOp, DivOp, MulOp, NegOp, ReduceOp, SubOp, WhereOp
 from ....rewriting.driver import RewriteBuilder
 from ....rewriting.values import constant_of
 from .reductions import is_number
@@ -17,7 +17,7 @@ from .reductions import is_number
 ONLINE = ("online_softmax", "online_attention")
 """Monoids of a maximum and one sum of exponentials, or two."""
 
-_ABS, _AND, _EQ, _EXP, _EXP2, _MAX = (ALU_OPS[name] for name in ("abs", "and", "eq", "exp", "exp2", "max"))
+_ABS, _AND, _EQ, _EXP, _EXP2, _FMA, _MAX = (ALU_OPS[name] for name in ("abs", "and", "eq", "exp", "exp2", "fma", "max"))
 
 
 def maximum_of(value: SSAValue, maximum: SSAValue) -> ReduceOp | None:
@@ -72,15 +72,32 @@ class Exponential:
     @staticmethod
     def of(power: SSAValue) -> Exponential | None:
         """The exponential that a value is, as a power of e, or as one of 2 whose exponent is a multiple."""
-        exponent = power.owner.operands[0] if isinstance(power.owner, _EXP | _EXP2) else None
-        if isinstance(power.owner, _EXP2) and exponent is not None and isinstance(exponent.owner, MulOp):
-            exponent = exponent.owner.operands[0]
-        if exponent is None or not isinstance(exponent.owner, SubOp):
+        found = _difference_in(power)
+        if found is None:
             return None
-        value, subtracted = exponent.owner.operands
+        value, subtracted = found
         base = Base.of(subtracted)
         maximum = maximum_of(value, base.maximum)
         return None if maximum is None else Exponential(value, base, maximum)
+
+
+def _difference_in(power: SSAValue) -> Sequence[SSAValue] | None:
+    """x and y where the value is exp(x − y), exp2((x − y) · n) or exp2(x · n + y · −n)."""
+    if not isinstance(power.owner, _EXP | _EXP2):
+        return None
+    exponent = power.owner.operands[0].owner
+    if isinstance(power.owner, _EXP2):
+        if isinstance(exponent, _FMA):
+            value, factor, other = exponent.operands
+            if isinstance(other.owner, MulOp) and _is_negative(other.owner.operands[1], factor):
+                return value, other.owner.operands[0]
+        if isinstance(exponent, MulOp):
+            exponent = exponent.operands[0].owner
+    return exponent.operands if isinstance(exponent, SubOp) else None
+
+
+def _is_negative(value: SSAValue, of: SSAValue) -> bool:
+    return isinstance(value.owner, NegOp) and value.owner.operands[0] == of
 
 
 def is_wide_sum(op: ReduceOp) -> bool:

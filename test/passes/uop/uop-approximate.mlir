@@ -1,12 +1,19 @@
 // RUN: uop-opt %s --pass-pipeline 'builtin.module(uop-approximate)' --split-input-file | filecheck %s
 
-// A softmax: powers of 2, and one reciprocal for a row.
+// A softmax: one multiply-add and one power of 2 for an element, and one reciprocal for a row. Of a row of huge numbers
+// they are powers of 2 whose exponents are what eᵗ has.
 // CHECK-LABEL: uop.kernel @softmax
 // CHECK:         %[[MAX:.*]] = uop.reduce max %[[X:.*]] over %j : f32
-// CHECK-NEXT:    %[[LESS:.*]] = uop.sub %[[X]], %[[MAX]] : f32
+// CHECK-NEXT:    %[[SIZE:.*]] = uop.abs %[[MAX]] : f32
+// CHECK-NEXT:    %[[MOST:.*]] = uop.const 1.07374182e+09 : f32
+// CHECK-NEXT:    %[[SMALL:.*]] = uop.le %[[SIZE]], %[[MOST]] : f32
 // CHECK-NEXT:    %[[LOG:.*]] = uop.const 1.44269502 : f32
-// CHECK-NEXT:    %[[SCALED:.*]] = uop.mul %[[LESS]], %[[LOG]] : f32
-// CHECK-NEXT:    %[[POWER:.*]] = uop.exp2 %[[SCALED]] : f32
+// CHECK-NEXT:    %[[ONE:.*]] = uop.const 1.000000e+00 : f32
+// CHECK-NEXT:    %[[FACTOR:.*]] = uop.where %[[SMALL]], %[[LOG]], %[[ONE]] : f32
+// CHECK-NEXT:    %[[MINUS:.*]] = uop.neg %[[FACTOR]] : f32
+// CHECK-NEXT:    %[[BASE:.*]] = uop.mul %[[MAX]], %[[MINUS]] : f32
+// CHECK-NEXT:    %[[EXPONENT:.*]] = uop.fma %[[X]], %[[FACTOR]], %[[BASE]] : f32
+// CHECK-NEXT:    %[[POWER:.*]] = uop.exp2 %[[EXPONENT]] : f32
 // CHECK-NEXT:    %[[SUM:.*]] = uop.reduce add %[[POWER]] over %j : f32
 // CHECK-NEXT:    %[[ONCE:.*]] = uop.reciprocal %[[SUM]] : f32
 // CHECK-NEXT:    %[[RESULT:.*]] = uop.mul %[[POWER]], %[[ONCE]] : f32
@@ -21,6 +28,102 @@ uop.kernel @softmax(%out: memref<4x100xf32>, %x: memref<4x100xf32>) {
   %4 = uop.reduce add %3 over %j : f32
   %5 = uop.div %3, %4 : f32
   uop.store %5, %out[%i, %j] : memref<4x100xf32>
+}
+
+// -----
+
+// Quotients that are chosen from, rounded and multiplied on: the exponentials are only divided by their sum.
+// CHECK-LABEL: uop.kernel @more
+// CHECK:         uop.fma
+// CHECK-NOT:     uop.sub
+uop.kernel @more(%out: memref<4x100xf16>, %x: memref<4x100xf32>, %y: memref<4x100xf32>, %z: memref<4x100xi1>) {
+  %i = uop.range i = 4
+  %j = uop.range j = 100
+  %0 = uop.load %x[%i, %j] : memref<4x100xf32>
+  %1 = uop.reduce max %0 over %j : f32
+  %2 = uop.sub %0, %1 : f32
+  %3 = uop.exp %2 : f32
+  %4 = uop.reduce add %3 over %j : f32
+  %5 = uop.load %z[%i, %j] : memref<4x100xi1>
+  %6 = uop.const 0.0 : f32
+  %7 = uop.where %5, %3, %6 : f32
+  %8 = uop.div %7, %4 : f32
+  %9 = uop.load %y[%i, %j] : memref<4x100xf32>
+  %10 = uop.mul %8, %9 : f32
+  %11 = uop.cast %10 : f32 -> f16
+  uop.store %11, %out[%i, %j] : memref<4x100xf16>
+}
+
+// -----
+
+// What else the exponentials and their sums are needed for tells 2^δ: their logarithm, a sum over several rows, a
+// quotient by something else, and products with what may be great. There, the difference is exact.
+// CHECK-LABEL: uop.kernel @logarithm
+// CHECK:         %[[LESS:.*]] = uop.sub
+// CHECK:         uop.mul %[[LESS]]
+// CHECK-NOT:     uop.fma
+uop.kernel @logarithm(%out: memref<4x100xf32>, %sums: memref<4xf32>, %x: memref<4x100xf32>) {
+  %i = uop.range i = 4
+  %j = uop.range j = 100
+  %0 = uop.load %x[%i, %j] : memref<4x100xf32>
+  %1 = uop.reduce max %0 over %j : f32
+  %2 = uop.sub %0, %1 : f32
+  %3 = uop.exp %2 : f32
+  %4 = uop.reduce add %3 over %j : f32
+  %5 = uop.div %3, %4 : f32
+  uop.store %5, %out[%i, %j] : memref<4x100xf32>
+  %6 = uop.log %4 : f32
+  uop.store %6, %sums[%i] : memref<4xf32>
+}
+// CHECK-LABEL: uop.kernel @all_rows
+// CHECK:         %[[LESS:.*]] = uop.sub
+// CHECK:         uop.mul %[[LESS]]
+// CHECK-NOT:     uop.fma
+uop.kernel @all_rows(%out: memref<4x100xf32>, %x: memref<4x100xf32>) {
+  %i = uop.range i = 4
+  %j = uop.range j = 100
+  %0 = uop.load %x[%i, %j] : memref<4x100xf32>
+  %1 = uop.reduce max %0 over %j : f32
+  %2 = uop.sub %0, %1 : f32
+  %3 = uop.exp %2 : f32
+  %4 = uop.reduce add %3 over %i, %j : f32
+  %5 = uop.div %3, %4 : f32
+  uop.store %5, %out[%i, %j] : memref<4x100xf32>
+}
+// CHECK-LABEL: uop.kernel @weighted
+// CHECK:         %[[LESS:.*]] = uop.sub
+// CHECK:         uop.mul %[[LESS]]
+// CHECK-NOT:     uop.fma
+uop.kernel @weighted(%out: memref<4xf32>, %x: memref<4x100xf32>, %y: memref<4x100xf32>) {
+  %i = uop.range i = 4
+  %j = uop.range j = 100
+  %0 = uop.load %x[%i, %j] : memref<4x100xf32>
+  %1 = uop.reduce max %0 over %j : f32
+  %2 = uop.sub %0, %1 : f32
+  %3 = uop.exp %2 : f32
+  %4 = uop.reduce add %3 over %j : f32
+  %5 = uop.load %y[%i, %j] : memref<4x100xf32>
+  %6 = uop.mul %3, %5 : f32
+  %7 = uop.reduce add %6 over %j : f32
+  %8 = uop.div %7, %4 : f32
+  uop.store %8, %out[%i] : memref<4xf32>
+}
+// CHECK-LABEL: uop.kernel @more_than_the_sum
+// CHECK:         %[[LESS:.*]] = uop.sub
+// CHECK:         uop.mul %[[LESS]]
+// CHECK-NOT:     uop.fma
+uop.kernel @more_than_the_sum(%out: memref<4x100xf32>, %x: memref<4x100xf32>) {
+  %i = uop.range i = 4
+  %j = uop.range j = 100
+  %0 = uop.load %x[%i, %j] : memref<4x100xf32>
+  %1 = uop.reduce max %0 over %j : f32
+  %2 = uop.sub %0, %1 : f32
+  %3 = uop.exp %2 : f32
+  %4 = uop.reduce add %3 over %j : f32
+  %5 = uop.const 1.0 : f32
+  %6 = uop.add %4, %5 : f32
+  %7 = uop.div %3, %6 : f32
+  uop.store %7, %out[%i, %j] : memref<4x100xf32>
 }
 
 // -----
