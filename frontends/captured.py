@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +17,7 @@ from .errors import CaptureError
 from .exporting import DynamicShapes, decompose, export_module, quiet_export
 from .imported import Argument, ArgumentKind, Imported, ResultKind
 from .importer import import_decomposed
+from .part_programs import part_of
 from .reference import run_in_float64
 from .torch_internals import allows_tf32, is_inside_derivative, random_state, shares_memory
 from .user_errors import user_errors
@@ -71,6 +72,15 @@ class Captured:
         """
         captured = Captured(call, make, self.source_name)
         captured._exported, captured._core, captured._sizes = self.exported(), self.decomposed(), sizes
+        return captured
+
+    def part(self, call: Call, inputs: Collection[int], outputs: Collection[int]) -> Captured:
+        """What computes some of the outputs from some of the inputs, which is not exported again.
+
+        call: a module that computes these outputs, and these inputs. inputs, outputs: as of `part_of`
+        """
+        captured = Captured(call, lambda: call, self.source_name)
+        captured._exported = captured._core = part_of(self.decomposed(), inputs, outputs)
         return captured
 
     def exported(self) -> torch.export.ExportedProgram:

@@ -10,9 +10,9 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from .checking.batches import BatchedSuite, run_in_batches
+from .checking.batches import run_in_batches
 from .checking.cases import BadCaseFile, CaseSuite
-from .checking.outcomes import Outcome, Suite
+from .checking.outcomes import BatchedSuite, Outcome, Suite
 from .checking.summary import JsonFile, summary
 from .checking.workers import run_suite
 from .console import console

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import torch
@@ -24,13 +24,13 @@ from uop.runtime.interpret import tensors
 from uop.runtime.nvrtc import Resources
 from uop.runtime.program import CompiledKernel, Program
 from uop.tools import check_command, uop
-from uop.tools.checking import levels, opinfo
+from uop.tools.checking import batches, levels, opinfo
 from uop.tools.checking.batches import run_in_batches
 from uop.tools.checking.cases import BadCaseFile, CaseSuite, ExpressionCase, StatedCase, read_cases
 from uop.tools.checking.judging import by_eager
 from uop.tools.checking.models import MODELS, ModelSuite
 from uop.tools.checking.opinfo import DTYPES, ERRORS, OpCase, OpInfoSuite
-from uop.tools.checking.outcomes import Outcome, Suite, Verdict
+from uop.tools.checking.outcomes import Batch, Outcome, Suite, Verdict, cases_of
 from uop.tools.checking.summary import JsonFile, reasons_by_verdict
 from uop.tools.checking.workers import run_suite
 from uop.tools.uop import CHECK_LEVELS, EXECUTED_LEVELS, main
@@ -430,23 +430,61 @@ def test_batches_say_the_same_of_each_sample() -> None:
     assert found == {(str(case), "tensors"): Verdict.RIGHT for case in suite.cases()}
 
 
-@pytest.mark.parametrize("match", ["igammac", "nn.functional.dropout3d"])
-def test_samples_that_are_refused_or_random_are_left_for_later(match: str) -> None:
-    suite = OpInfoSuite(("tensors",), samples=2, match=match)
-    (batch,) = suite.batches(2)
-    assert verdicts(suite, batch) != ["right"]
+@pytest.mark.parametrize("op", ["nn.functional.embedding", "narrow", "nn.functional.dropout3d"])
+def test_a_batch_says_of_each_sample_what_it_is_by_itself(op: str) -> None:
+    """Some of the samples are refused, cannot be exported, or are random."""
+    suite = OpInfoSuite(("tensors",), samples=9, match=op)
+    (batch,) = [batch for batch in suite.batches(9) if batch.cases[0].op == op]
+    found = {outcome.case: (outcome.verdict, outcome.reasons) for outcome in suite.check(batch)}
+    alone = {outcome.case: (outcome.verdict, outcome.reasons) for case in batch.cases for outcome in suite.check(case)}
+    assert found == alone
+    assert len({verdict for verdict, _ in found.values()}) == 2
 
 
-def test_a_batch_with_a_wrong_sample_is_not_right(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The results of all samples are judged: one that is wrong makes the batch wrong."""
-    suite = OpInfoSuite(("tensors",), samples=3, match="nn.functional.softsign")
+def test_reasons_name_no_symbols() -> None:
+    """The sizes of all samples of a batch that depend on data are numbered through."""
+    suite = OpInfoSuite(("tensors",), samples=3, match="masked_select")
     (batch,) = suite.batches(3)
-    assert verdicts(suite, batch) == ["right"]
+    assert {outcome.verdict for outcome in suite.check(batch)} == {Verdict.REFUSED}
+    assert len({outcome.reasons for outcome in suite.check(batch)}) == 1
+
+
+def test_the_wrong_samples_of_a_batch_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    suite = OpInfoSuite(("tensors", "loops"), samples=None, match="nn.functional.softsign")
+    (batch,) = suite.batches(24)
     interpret = levels.interpret_program
 
-    def one_wrong(*arguments: Any) -> list[Any]:
-        *others, last = interpret(*arguments)
-        return [*others, last + 1]
+    def wrong_scalars(*arguments: Any) -> list[Any]:
+        return [result + 1 if result.ndim == 0 else result for result in interpret(*arguments)]
 
-    monkeypatch.setattr(levels, "interpret_program", one_wrong)
-    assert verdicts(suite, batch) == ["wrong"]
+    monkeypatch.setattr(levels, "interpret_program", wrong_scalars)
+    found = [(outcome.case, outcome.level) for outcome in suite.check(batch) if outcome.verdict is Verdict.WRONG]
+    scalars = [str(case) for case in batch.cases if cast(torch.Tensor, opinfo.sample_of(case).input).ndim == 0]
+    assert 0 < len(scalars) < len(batch.cases)
+    assert sorted(found) == sorted((case, level) for case in scalars for level in suite.levels)
+
+
+def test_what_a_batch_fails_is_checked_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    suite = OpInfoSuite(("tensors", "loops"), samples=2, match="nn.functional.softsign")
+    first, second = suite.cases()
+
+    def checked(_: object, cases: Sequence[object], **__: object) -> Iterator[Outcome]:
+        for case in cases:
+            for each in cases_of(case):
+                yield Outcome(str(each), "tensors", Verdict.RIGHT)
+                fails = case is not each and each == second
+                yield Outcome(str(each), "loops", Verdict.CRASH if fails else Verdict.REFUSED)
+
+    monkeypatch.setattr(batches, "run_suite", checked)
+    found = [(outcome.case, outcome.level, outcome.verdict.value) for outcome in run_in_batches(suite, 2)]
+    assert found == [
+        (str(case), *of) for case in (first, second) for of in (("tensors", "right"), ("loops", "refused"))
+    ]
+
+
+def test_each_case_of_a_batch_whose_process_fails_is_told() -> None:
+    # Which this suite cannot check.
+    batch: Batch[Any] = Batch((ExpressionCase("torch.ones(2)"), ExpressionCase("torch.ones(3)")))
+    suite: Suite[Any] = CaseSuite("", ["tensors", "loops"])
+    found = [(outcome.case, outcome.level, outcome.verdict.value) for outcome in run_suite(suite, cast(Any, [batch]))]
+    assert found == [(str(case), level, "crash") for case in batch.cases for level in suite.levels]

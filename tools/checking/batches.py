@@ -1,56 +1,31 @@
-"""Many small programs at once: most of the time of a check is spent once for each export and each compilation."""
+"""Batches of cases, and what is to be confirmed of them by itself."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Iterator
 
-from .outcomes import Outcome, Verdict
+from .outcomes import BatchedSuite, Outcome, Verdict
 from .workers import run_suite
 
-
-class Batch(Protocol):
-    """Cases that make one program. Its text is its name."""
-
-    @property
-    def cases(self) -> Sequence[Any]: ...
-
-
-@runtime_checkable
-class BatchedSuite(Protocol):
-    """A `Suite` that checks batches, too."""
-
-    @property
-    def title(self) -> str: ...
-
-    @property
-    def levels(self) -> Sequence[str]: ...
-
-    def cases(self) -> Sequence[Any]: ...
-
-    def check(self, case: Any) -> Iterator[Outcome]: ...
-
-    def batches(self, size: int) -> Sequence[Batch]:
-        """All cases, at most so many of a kind together."""
-        ...
+_SUSPICIOUS = (Verdict.WRONG, Verdict.CRASH, Verdict.TOO_SLOW)
+"""What comes of a batch that a case has to confirm by itself."""
 
 
 def run_in_batches(suite: BatchedSuite, size: int, *, jobs: int = 1, time_limit: float = 60.0) -> Iterator[Outcome]:
-    """Check batches of at most so many cases, then one by one the cases of those that are not right at each level; an
-    outcome for each case and level.
+    """Check batches of at most so many cases, then one by one those that failed, or whose process ended; an outcome
+    for each case and level.
 
-    A batch is right only if all that its cases give is. jobs, time_limit: as of `run_suite`
+    jobs, time_limit: as of `run_suite`
     """
     batches = suite.batches(size)
-    by_name = {str(batch): batch for batch in batches}
+    alone = {str(case): case for batch in batches if len(batch.cases) > 1 for case in batch.cases}
     found: dict[str, list[Outcome]] = {}
     for outcome in run_suite(suite, batches, jobs=jobs, time_limit=time_limit):
-        of_batch = found.setdefault(outcome.case, [])
-        of_batch.append(outcome)
-        if len(of_batch) == len(suite.levels) and all(each.verdict is Verdict.RIGHT for each in of_batch):
-            cases = by_name.pop(outcome.case).cases
-            for each in of_batch:
-                yield from (replace(each, case=str(case), seconds=each.seconds / len(cases)) for case in cases)
-    left = [case for batch in by_name.values() for case in batch.cases]
-    yield from run_suite(suite, left, jobs=jobs, time_limit=time_limit)
+        of_case = found.setdefault(outcome.case, [])
+        of_case.append(outcome)
+        if len(of_case) < len(suite.levels):
+            continue
+        if outcome.case not in alone or not any(each.verdict in _SUSPICIOUS for each in of_case):
+            alone.pop(outcome.case, None)
+            yield from of_case
+    yield from run_suite(suite, list(alone.values()), jobs=jobs, time_limit=time_limit)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import traceback
 from dataclasses import dataclass
 
@@ -11,6 +12,9 @@ from ...rewriting.diagnostics import PassError
 from ...runtime.interpret.arrays import ExecutionError
 from ...runtime.simulator import SimulationError
 from .outcomes import Verdict
+
+_UNBACKED = re.compile(r" \(u\d+\)")
+"""The symbol of a size that depends on data: its number says how many such sizes there are before."""
 
 
 class TooMuchWork(Exception):
@@ -49,7 +53,7 @@ def finding_of(error: Exception) -> Finding:
             reasons = [refusal.summary for refusal in error.refusals]
             return Finding(Verdict.REFUSED, _distinct(reasons), str(error))
         case UnsupportedProgramError():
-            reasons = [f"{problem.subject}: {problem.reason}" for problem in error.problems]
+            reasons = [f"{problem.subject}: {_UNBACKED.sub('', problem.reason)}" for problem in error.problems]
             return Finding(Verdict.REFUSED, _distinct(reasons), str(error))
         case PassError():
             return Finding(Verdict.REFUSED, (_first_line(error.message),), str(error))

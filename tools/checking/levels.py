@@ -118,6 +118,16 @@ def check_program(
         yield Outcome(case, level.name, found.verdict, found.reasons, found.detail, time.perf_counter() - start)
 
 
+def refusal(captured: Captured) -> Finding | None:
+    """What is refused before the program is cut into kernels, whatever it is compiled for; None where nothing is."""
+    try:
+        _Compilation(captured.imported(), LEVELS["tensors"]).reach("uop")
+    except Exception as error:
+        finding = finding_of(error)
+        return finding if finding.verdict is Verdict.REFUSED else None
+    return None
+
+
 def fail_everywhere(error: Exception, case: str, levels: Sequence[str]) -> Iterator[Outcome]:
     """The outcomes of a case that cannot be captured."""
     found = finding_of(error)

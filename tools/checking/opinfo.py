@@ -25,9 +25,9 @@ from torch.utils._pytree import TreeSpec, tree_flatten, tree_unflatten
 from ...frontends.captured import Call, Captured
 from ...frontends.exporting import quiet_export
 from ...frontends.torch_internals import random_state
-from .judging import by_eager
 from .levels import Judge, Tensors, check_program
-from .outcomes import Outcome, Verdict
+from .outcomes import Batch, Outcome, Verdict, cases_of
+from .together import check_together
 
 DTYPES = {
     "f64": torch.float64,
@@ -60,16 +60,6 @@ class OpCase:
 
 
 @dataclass(frozen=True)
-class OpBatch:
-    """Samples of one operation and dtype, as one program."""
-
-    cases: tuple[OpCase, ...]
-
-    def __str__(self) -> str:
-        return f"{self.cases[0]} to #{self.cases[-1].number}"
-
-
-@dataclass(frozen=True)
 class OpInfoSuite:
     """The samples of the operations of PyTorch's `op_db` that have the dtypes.
 
@@ -95,87 +85,46 @@ class OpInfoSuite:
             for number in _spread(len(_samples(name, dtype, self.samples != 1)), self.samples)
         ]
 
-    def batches(self, size: int) -> list[OpBatch]:
+    def batches(self, size: int) -> list[Batch[OpCase]]:
         """The cases, at most so many of one operation and dtype together."""
         groups: dict[tuple[str, str], list[OpCase]] = {}
         for case in self.cases():
             groups.setdefault((case.op, case.dtype), []).append(case)
         return [
-            OpBatch(tuple(group[first : first + size]))
+            Batch(tuple(group[first : first + size]))
             for group in groups.values()
             for first in range(0, len(group), size)
         ]
 
-    def check(self, case: OpCase | OpBatch) -> Iterator[Outcome]:
-        if isinstance(case, OpBatch):
-            yield from self._check_batch(case)
-            return
-        info = _operations()[case.op]
-        function = _determined(info)
-        sample = _samples(case.op, case.dtype, self.samples != 1)[case.number]
-        if case.dtype == ERRORS:
-            yield from _check_refused(info, sample, str(case), self.levels)
-            return
-        try:
-            is_random = _draws_random_numbers(sample_call(function, sample))
-        except Exception as error:
-            reason = f"eager PyTorch does not take it: {type(error).__name__}"
-            yield from _unspecified(str(case), self.levels, reason)
-            return
-        captured = _captured(function, sample, str(case))
-        if info.has_nondeterministic_output:
-            yield from _check_unspecified(
-                captured, str(case), self.levels, "PyTorch marks its result as not determined"
-            )
-        elif info.name in _POLES_AT_INTEGERS and not DTYPES[case.dtype].is_floating_point:
-            reason = "PyTorch gives great numbers for the poles at negative integers, as it rounds π"
-            yield from _check_unspecified(captured, str(case), self.levels, reason)
-        elif is_random:
-            yield from _check_unspecified(captured, str(case), self.levels, "it draws random numbers")
-        else:
-            yield from check_program(
-                captured, str(case), self.levels, by_eager(captured, _FLOAT64_ERROR.get(info.name, 0.0))
-            )
-
-    def _check_batch(self, batch: OpBatch) -> Iterator[Outcome]:
-        """The samples as one program, whose results are those of all; unspecified where one of them has to be looked at
-        by itself."""
-        first = batch.cases[0]
-        info, name = _operations()[first.op], str(batch)
-        if first.dtype == ERRORS or info.has_nondeterministic_output or info.name in _POLES_AT_INTEGERS:
-            yield from _unspecified(name, self.levels, "each by itself")
-            return
-        function = _determined(info)
-        samples = _samples(first.op, first.dtype, self.samples != 1)
-        calls = [sample_call(function, samples[case.number]) for case in batch.cases]
-        try:
-            is_random = any(_draws_random_numbers(call) for call in calls)
-        except Exception as error:
-            yield from _unspecified(name, self.levels, f"eager PyTorch does not take one: {type(error).__name__}")
-            return
-        if is_random:
-            yield from _unspecified(name, self.levels, "it draws random numbers")
-            return
-        together = Call(_Samples(calls), tuple(tensor for call in calls for tensor in call.args))
-        captured = Captured(together, lambda: together, name)
-        judge = by_eager(captured, _FLOAT64_ERROR.get(info.name, 0.0))
-        yield from check_program(captured, name, self.levels, judge)
-
-
-class _Samples(nn.Module):
-    """Several samples, one after the other."""
-
-    def __init__(self, calls: Sequence[Call]) -> None:
-        super().__init__()
-        self.parts = nn.ModuleList(call.module for call in calls)
-        self.counts = [len(call.args) for call in calls]
-
-    def forward(self, *tensors: torch.Tensor) -> Any:
-        results: list[Any] = []
-        for part, count in zip(self.parts, self.counts, strict=True):
-            results.append(part(*tensors[:count]))
-            tensors = tensors[count:]
-        return results
+    def check(self, case: OpCase | Batch[OpCase]) -> Iterator[Outcome]:
+        judged: dict[str, Call] = {}
+        error = 0.0
+        for each in cases_of(case):
+            info = _operations()[each.op]
+            sample = sample_of(each, every=self.samples != 1)
+            if each.dtype == ERRORS:
+                yield from _check_refused(info, sample, str(each), self.levels)
+                continue
+            call = sample_call(_determined(info), sample)
+            try:
+                is_random = _draws_random_numbers(call)
+            except Exception as failure:
+                reason = f"eager PyTorch does not take it: {type(failure).__name__}"
+                yield from _unspecified(str(each), self.levels, reason)
+                continue
+            if info.has_nondeterministic_output:
+                reason = "PyTorch marks its result as not determined"
+            elif info.name in _POLES_AT_INTEGERS and not DTYPES[each.dtype].is_floating_point:
+                reason = "PyTorch gives great numbers for the poles at negative integers, as it rounds π"
+            elif is_random:
+                reason = "it draws random numbers"
+            else:
+                judged[str(each)] = call
+                error = _FLOAT64_ERROR.get(info.name, 0.0)
+                continue
+            yield from _check_unspecified(_captured(call, str(each)), str(each), self.levels, reason)
+        if judged:
+            yield from check_together(judged, self.levels, error)
 
 
 class _Sample(nn.Module):
@@ -203,8 +152,12 @@ def sample_call(function: Callable[..., Any], sample: SampleInput) -> Call:
     return Call(_Sample(function, leaves, spec), tensors)
 
 
-def _captured(function: Callable[..., Any], sample: SampleInput, name: str) -> Captured:
-    call = sample_call(function, sample)
+def sample_of(case: OpCase, *, every: bool = True) -> SampleInput:
+    """every: whether it is looked for among all, or is the first"""
+    return _samples(case.op, case.dtype, every)[case.number]
+
+
+def _captured(call: Call, name: str) -> Captured:
     return Captured(call, lambda: call, name)
 
 
@@ -332,6 +285,6 @@ def _check_refused(info: OpInfo, sample: SampleInput, case: str, levels: Sequenc
     def make_judge(inputs: Tensors) -> Judge:
         return lambda outputs: numbers
 
-    for outcome in check_program(_captured(info.op, sample, case), case, levels, make_judge):
+    for outcome in check_program(_captured(sample_call(info.op, sample), case), case, levels, make_judge):
         is_right = outcome.verdict in (Verdict.REFUSED, Verdict.NOT_EXPORTED, Verdict.WRONG)
         yield replace(outcome, verdict=Verdict.RIGHT) if is_right and outcome.reasons != (numbers,) else outcome

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, cast, runtime_checkable
 
 
 class Verdict(StrEnum):
@@ -48,6 +48,21 @@ class Outcome:
 CaseT = TypeVar("CaseT")
 
 
+@dataclass(frozen=True)
+class Batch(Generic[CaseT]):
+    """Cases that are checked together, at least one."""
+
+    cases: tuple[CaseT, ...]
+
+    def __str__(self) -> str:
+        return f"{self.cases[0]} to {self.cases[-1]}"
+
+
+def cases_of(case: CaseT | Batch[CaseT]) -> Sequence[CaseT]:
+    """Those of a batch, or the one case."""
+    return cast("Batch[CaseT]", case).cases if isinstance(case, Batch) else (case,)
+
+
 class Suite(Protocol[CaseT]):
     """Programs to check. A suite and its cases go to worker processes: they can be pickled."""
 
@@ -65,4 +80,13 @@ class Suite(Protocol[CaseT]):
 
     def check(self, case: CaseT) -> Iterator[Outcome]:
         """Check one case; its outcomes in the order of `levels`. What it raises counts as a crash."""
+        ...
+
+
+@runtime_checkable
+class BatchedSuite(Suite[Any], Protocol):
+    """A `Suite` whose `check` takes a `Batch`, too, and gives an outcome for each of its cases and levels."""
+
+    def batches(self, size: int) -> Sequence[Batch[Any]]:
+        """All cases, at most so many of a kind together."""
         ...

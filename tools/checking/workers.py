@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from multiprocessing.connection import Connection, wait
 from typing import Any, TypeVar
 
-from .outcomes import Outcome, Suite, Verdict
+from .outcomes import Outcome, Suite, Verdict, cases_of
 
 CaseT = TypeVar("CaseT")
 
@@ -81,7 +81,7 @@ class _Worker:
 
     def begin(self, case: Any) -> None:
         self.case = case
-        self.levels = list(self.suite.levels)
+        self.owed = owed_outcomes(self.suite, case)
         with contextlib.suppress(OSError):  # that it has died is found by `receive`
             self.connection.send(case)
         self.wait_on()
@@ -101,7 +101,7 @@ class _Worker:
                 yield from self.give_up(Verdict.CRASH, f"the process ended with status {self.process.exitcode}")
             return
         if isinstance(message, Outcome):
-            self.levels.remove(message.level)
+            self.owed.remove((message.case, message.level))
             yield message
         elif message is None:
             self.case = None
@@ -114,11 +114,18 @@ class _Worker:
 
     def give_up(self, verdict: Verdict, reason: str) -> Iterator[Outcome]:
         """The outcomes that the case still owes; a new process takes the next case."""
-        for number, level in enumerate(self.levels):
-            yield Outcome(str(self.case), level, verdict, (reason if number == 0 else f"{reason} at an earlier level",))
+        told: set[str] = set()
+        for case, level in self.owed:
+            yield Outcome(case, level, verdict, (f"{reason} at an earlier level" if case in told else reason,))
+            told.add(case)
         self.stop()
         self.case = None
         self.start()
+
+
+def owed_outcomes(suite: Suite[Any], case: Any) -> list[tuple[str, str]]:
+    """Name and level of each outcome that checking a case, or a batch of them, is to give."""
+    return [(str(each), level) for each in cases_of(case) for level in suite.levels]
 
 
 _STARTED = "started"
@@ -142,17 +149,16 @@ def _work(connection: Connection, suite: Suite[Any], time_limit: float) -> None:
                 case = connection.recv()
             except EOFError:
                 return
-            levels = list(suite.levels)
+            owed = owed_outcomes(suite, case)
             start_clock()
             try:
                 for outcome in suite.check(case):
-                    levels.remove(outcome.level)
+                    owed.remove((outcome.case, outcome.level))
                     connection.send(outcome)
                     start_clock()
             except Exception as error:
                 reason = f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else ''}"
-                for level in levels:
-                    connection.send(
-                        Outcome(str(case), level, Verdict.CRASH, (reason,), "".join(traceback.format_exception(error)))
-                    )
+                detail = "".join(traceback.format_exception(error))
+                for name, level in owed:
+                    connection.send(Outcome(name, level, Verdict.CRASH, (reason,), detail))
             connection.send(None)
