@@ -71,3 +71,11 @@ def test_rows_that_fit_in_registers_compute_each_exponential_once() -> None:
 
 def test_a_sum_along_another_axis_stays() -> None:
     check("(lambda x: (x - x.amax(1, keepdim=True)).exp().sum((0, 1)))(torch.randn(3, 2500))", ["max", "add", "add"])
+
+
+@pytest.mark.parametrize("multiple", ["1", "0.5", "-1"])
+def test_powers_of_2_are_not_those_of_e(multiple: str) -> None:
+    check(
+        f"torch.exp2((lambda x: (x - x.amax(1, keepdim=True)) * {multiple})(torch.randn(17, 2500))).sum(1)",
+        ["max", "add"],
+    )

@@ -6,8 +6,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from math import inf, nan
 
+from xdsl.dialects.builtin import FloatAttr
 from xdsl.ir import Operation, SSAValue
 
+from ....dialects.monoids import LOG2_E, number_attribute
 from ....dialects.types import byte_width, is_float
 from ....dialects.uop import ALU_OPS, AddOp, CastOp, DivOp, MulOp, NegOp, ReduceOp, SubOp, WhereOp
 from ....rewriting.driver import RewriteBuilder
@@ -71,7 +73,7 @@ class Exponential:
 
     @staticmethod
     def of(power: SSAValue) -> Exponential | None:
-        """The exponential that a value is, as a power of e, or as one of 2 whose exponent is a multiple."""
+        """The exponential that a value is, as a power of e, or as one of 2 whose exponent is a multiple by log₂e."""
         found = _difference_in(power)
         if found is None:
             return None
@@ -82,22 +84,35 @@ class Exponential:
 
 
 def _difference_in(power: SSAValue) -> Sequence[SSAValue] | None:
-    """x and y where the value is exp(x − y), exp2((x − y) · n) or exp2(x · n + y · −n)."""
+    """x and y where the value is exp(x − y), exp2((x − y) · log₂e) or exp2(x · n + y · −n), where n is log₂e or 1."""
     if not isinstance(power.owner, _EXP | _EXP2):
         return None
     exponent = power.owner.operands[0].owner
     if isinstance(power.owner, _EXP2):
         if isinstance(exponent, _FMA):
             value, factor, other = exponent.operands
-            if isinstance(other.owner, MulOp) and _is_negative(other.owner.operands[1], factor):
-                return value, other.owner.operands[0]
-        if isinstance(exponent, MulOp):
-            exponent = exponent.operands[0].owner
+            is_shifted = isinstance(other.owner, MulOp) and _is_negative(other.owner.operands[1], factor)
+            return (value, other.owner.operands[0]) if is_shifted and _is_power(factor) else None
+        if not isinstance(exponent, MulOp) or not _is_log2_e(exponent.operands[1]):
+            return None
+        exponent = exponent.operands[0].owner
     return exponent.operands if isinstance(exponent, SubOp) else None
 
 
 def _is_negative(value: SSAValue, of: SSAValue) -> bool:
     return isinstance(value.owner, NegOp) and value.owner.operands[0] == of
+
+
+def _is_power(factor: SSAValue) -> bool:
+    """Whether the factor is log₂e, or 1 where numbers are so far apart that all smaller powers are next to nothing."""
+    choice = factor.owner
+    return isinstance(choice, WhereOp) and _is_log2_e(choice.operands[1]) and is_number(choice.operands[2], 1.0)
+
+
+def _is_log2_e(value: SSAValue) -> bool:
+    """Whether the value is log₂e, rounded to its type: 2 to the power of other multiples is not what e is."""
+    number = number_attribute(LOG2_E, value.type) if is_float(value.type) else None
+    return isinstance(number, FloatAttr) and is_number(value, number.value.data)
 
 
 def is_wide_sum(op: ReduceOp) -> bool:

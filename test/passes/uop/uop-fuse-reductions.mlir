@@ -108,6 +108,50 @@ uop.kernel @log_sum_exp(%out: memref<4xf64>, %x: memref<4x50x60xf64>) {
 
 // -----
 
+// Powers of 2 are exponentials where the exponent is multiplied by log₂e, not by another number, or by none.
+// CHECK-LABEL: uop.kernel @power_of_e
+// CHECK:         uop.reduce online_softmax
+uop.kernel @power_of_e(%out: memref<4xf32>, %x: memref<4x3000xf32>) {
+  %i = uop.range i = 4
+  %j = uop.range j = 3000
+  %0 = uop.load %x[%i, %j] : memref<4x3000xf32>
+  %1 = uop.reduce max %0 over %j : f32
+  %2 = uop.sub %0, %1 : f32
+  %3 = uop.const 1.44269504 : f32
+  %4 = uop.mul %2, %3 : f32
+  %5 = uop.exp2 %4 : f32
+  %6 = uop.reduce add %5 over %j : f32
+  uop.store %6, %out[%i] : memref<4xf32>
+}
+// CHECK-LABEL: uop.kernel @power_of_its_root
+// CHECK-NOT:     online_softmax
+uop.kernel @power_of_its_root(%out: memref<4xf32>, %x: memref<4x3000xf32>) {
+  %i = uop.range i = 4
+  %j = uop.range j = 3000
+  %0 = uop.load %x[%i, %j] : memref<4x3000xf32>
+  %1 = uop.reduce max %0 over %j : f32
+  %2 = uop.sub %0, %1 : f32
+  %3 = uop.const 0.72134752 : f32
+  %4 = uop.mul %2, %3 : f32
+  %5 = uop.exp2 %4 : f32
+  %6 = uop.reduce add %5 over %j : f32
+  uop.store %6, %out[%i] : memref<4xf32>
+}
+// CHECK-LABEL: uop.kernel @power_of_two
+// CHECK-NOT:     online_softmax
+uop.kernel @power_of_two(%out: memref<4xf32>, %x: memref<4x3000xf32>) {
+  %i = uop.range i = 4
+  %j = uop.range j = 3000
+  %0 = uop.load %x[%i, %j] : memref<4x3000xf32>
+  %1 = uop.reduce max %0 over %j : f32
+  %2 = uop.sub %0, %1 : f32
+  %3 = uop.exp2 %2 : f32
+  %4 = uop.reduce add %3 over %j : f32
+  uop.store %4, %out[%i] : memref<4xf32>
+}
+
+// -----
+
 // Left alone: the maximum of another value, one over other ranges, and sums in 16 bits.
 // CHECK-LABEL: uop.kernel @others
 // CHECK-NOT:     online_softmax
