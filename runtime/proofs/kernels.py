@@ -161,7 +161,8 @@ def kernel_texts() -> dict[str, str]:
     for sum, lines in INDEX_SUMS.items():
         texts[f"a load at {sum}, f32"] = _index_sum(lines)
     for exp, power in (("exp", "%t"), ("exp2", "%scaled")):
-        texts[f"a softmax of {exp}, f32"] = _softmax(exp, power)
+        texts[f"a softmax of {exp}, f32"] = _softmax(exp, power, _MAXIMUM_AND_SUM)
+        texts[f"an online softmax of {exp}, f32"] = _softmax(exp, power, _BOTH)
     for type, (name, quotient) in product(("f32", "f64"), QUOTIENTS.items()):
         texts[f"squared deviations from {name}, {type}"] = _deviations(type, quotient)
         texts[f"a mean of a sample, {name}, {type}"] = _sample_mean(type, quotient)
@@ -230,18 +231,33 @@ uop.kernel @masked_index(%out: memref<{12 if access == "load" else 10}xf32>, %x:
 """
 
 
-def _softmax(exp: str, power: str) -> str:
+_MAXIMUM_AND_SUM = """\
+%m = uop.reduce max %v over %k : f32
+  %t = uop.sub %v, %m : f32
+  %scaled = uop.mul %t, %log2_e : f32
+  %e = uop.{exp} {power} : f32
+  %s = uop.reduce add %e over %k : f32"""
+
+_BOTH = """\
+%one = uop.const 1.0 : f32
+  %m, %sum = uop.reduce online_softmax %v, %one over %k : f32, f32
+  %t = uop.sub %v, %m : f32
+  %scaled = uop.mul %t, %log2_e : f32
+  %e = uop.{exp} {power} : f32
+  %nothing = uop.const 0xFF800000 : f32
+  %nan = uop.const 0x7FC00000 : f32
+  %none = uop.eq %m, %nothing : f32
+  %s = uop.where %none, %nan, %sum : f32"""
+
+
+def _softmax(exp: str, power: str, reductions: str) -> str:
     return f"""
 uop.kernel @k(%out: memref<4x6xf32>, %x: memref<4x6xf32>) {{
   %i = uop.range i = 4
   %k = uop.range k = 6
   %v = uop.load %x[%i, %k] : memref<4x6xf32>
-  %m = uop.reduce max %v over %k : f32
-  %t = uop.sub %v, %m : f32
   %log2_e = uop.const 1.44269504 : f32
-  %scaled = uop.mul %t, %log2_e : f32
-  %e = uop.{exp} {power} : f32
-  %s = uop.reduce add %e over %k : f32
+  {reductions.format(exp=exp, power=power)}
   %r = uop.div %e, %s : f32
   uop.store %r, %out[%i, %k] : memref<4x6xf32>
 }}"""

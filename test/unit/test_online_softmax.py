@@ -52,6 +52,10 @@ def test_maxima_that_rise_or_fall(sign: str) -> None:
     check(f"(torch.rand(17, {LONG}) {sign} torch.arange({LONG}) * 0.005).log_softmax(1)", ["online_softmax"])
 
 
+def test_softmax_of_all_magnitudes() -> None:
+    check(f"(torch.randn(17, {LONG}) - 10.0 ** torch.linspace(-3, 38, 17)[:, None]).softmax(1)", ["online_softmax"])
+
+
 def test_other_float_types() -> None:
     check("torch.randn(17, 65544, dtype=torch.float16).softmax(1)", ["online_softmax"])
 

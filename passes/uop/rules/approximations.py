@@ -9,6 +9,7 @@ eᵗ is 2 to the power of t · log₂e, for which GPUs have an instruction (`ex2
   x − max x was: relative to |t| · log₂e + |δ|, of which the second part is no more than the first, since x and max x
   are at least |max x| · 2⁻²⁴ apart; that of the maximum is δ exactly. |δ| is at most 64 up to a maximum of 2³⁰. Beyond,
   x − max x is the exponent of 2: other terms than the greatest are at most 2⁻¹²⁸ then, and should be smaller still.
+  Where the sum is that of an online softmax, which has no such factor, the row's reciprocal takes it: 2^−δ.
 - `1 / (1 + exp(u))` moves by less than |u| / (1 + e^|u|) · 2⁻²⁴, which is below 1.7e-8; where the result is near 0, by
   |u| · 2⁻²⁴ of itself.
 
@@ -25,16 +26,17 @@ from ....dialects.uop import WhereOp
 from ....rewriting.patterns import FLOAT, variables
 from ....rewriting.rules import Rules
 from ....rewriting.vocabulary import abs, add, div, exp, exp2, fma, le, mul, neg, rcp, reciprocal, sub, where
-from .exponentials import maximum_of, sum_of_exponentials, varies
+from .exponentials import Exponential, maximum_of, sum_of_exponentials, varies
 from .reductions import is_number
 from .row_factors import cancels
 
-u, v, w = variables("u v w", FLOAT)
+u, v, w, x, y = variables("u v w x y", FLOAT)
 
 MOST_ROUNDED = 2.0**30
 """The greatest number whose multiple by log₂e is rounded by no more than 64, where 2⁶⁴ is far from overflow."""
 
 power = where[le[abs[v], MOST_ROUNDED], LOG2_E, 1]
+shift = mul[v, neg[power]]
 
 
 def is_at_most_zero(u: SSAValue, v: SSAValue) -> bool:
@@ -57,13 +59,22 @@ def is_divided_by_its_sum(result: SSAValue, v: SSAValue) -> bool:
     return cancels(result, v)
 
 
+def is_of_online_softmax(u: SSAValue, v: SSAValue, x: SSAValue, y: SSAValue) -> bool:
+    """Whether y is exp(u − v), and v and x are the maximum of u and the sum of such, of one reduction."""
+    total = sum_of_exponentials(x)
+    return total is not None and total is maximum_of(u, v) and Exponential.of(y) is not None
+
+
 APPROXIMATIONS = Rules(
     (
-        exp[sub[u, v]].when(u.dtype == f32, is_at_most_zero, is_divided_by_its_sum)
-        >> exp2[fma[u, power, mul[v, neg[power]]]]
+        exp[sub[u, v]].when(u.dtype == f32, is_at_most_zero, is_divided_by_its_sum) >> exp2[fma[u, power, shift]]
     ).up_to_rounding(),
     (exp[sub[u, v]].when(u.dtype == f32, is_at_most_zero) >> exp2[mul[sub[u, v], LOG2_E]]).up_to_rounding(),
     (reciprocal[add[1, exp[neg[u]]]].when(u.dtype == f32) >> rcp[add[1, exp2[mul[u, -LOG2_E]]]]).up_to_rounding(),
     (reciprocal[add[1, exp[u]]].when(u.dtype == f32) >> rcp[add[1, exp2[mul[u, LOG2_E]]]]).up_to_rounding(),
+    (
+        div[y @ exp2[mul[sub[u, v], w]], x].when(u.dtype == f32, y.one_use, is_of_online_softmax)
+        >> mul[exp2[fma[u, power, shift]], mul[exp2[neg[fma[v, power, shift]]], reciprocal[x]]]
+    ).up_to_rounding(),
     (div[u, v].when(u.dtype == f32, is_sum_of_exponentials) >> mul[u, reciprocal[v]]).up_to_rounding(),
 )

@@ -56,6 +56,50 @@ uop.kernel @more(%out: memref<4x100xf16>, %x: memref<4x100xf32>, %y: memref<4x10
 
 // -----
 
+// The sum of an online softmax is that of exponentials to the last bit of the maximum: what the product with it is rounded
+// by is taken out of a row once, with the sum. Powers of the root of e are other numbers.
+// CHECK-LABEL: uop.kernel @online
+// CHECK:         %[[MAX:.*]], %[[SUM:.*]] = uop.reduce online_softmax %[[X:.*]], %{{.*}} over %j : f32, f32
+// CHECK:         %[[FACTOR:.*]] = uop.where
+// CHECK:         %[[SHIFT:.*]] = uop.mul %[[MAX]], %{{.*}} : f32
+// CHECK-NEXT:    %[[EXPONENT:.*]] = uop.fma %[[X]], %[[FACTOR]], %[[SHIFT]] : f32
+// CHECK-NEXT:    %[[POWER:.*]] = uop.exp2 %[[EXPONENT]] : f32
+// CHECK-NEXT:    %[[ROUNDED:.*]] = uop.fma %[[MAX]], %[[FACTOR]], %[[SHIFT]] : f32
+// CHECK-NEXT:    %[[LESS:.*]] = uop.neg %[[ROUNDED]] : f32
+// CHECK-NEXT:    %[[BACK:.*]] = uop.exp2 %[[LESS]] : f32
+// CHECK-NEXT:    %[[ONCE:.*]] = uop.reciprocal %[[SUM]] : f32
+// CHECK-NEXT:    %[[BY:.*]] = uop.mul %[[BACK]], %[[ONCE]] : f32
+// CHECK-NEXT:    %[[RESULT:.*]] = uop.mul %[[POWER]], %[[BY]] : f32
+// CHECK-NEXT:    uop.store %[[RESULT]], %out[%i, %j] : memref<4x100xf32>
+uop.kernel @online(%out: memref<4x100xf32>, %x: memref<4x100xf32>) {
+  %i = uop.range i = 4
+  %j = uop.range j = 100
+  %0 = uop.load %x[%i, %j] : memref<4x100xf32>
+  %1 = uop.const 1.0 : f32
+  %2, %3 = uop.reduce online_softmax %0, %1 over %j : f32, f32
+  %4 = uop.sub %0, %2 : f32
+  %5 = uop.exp %4 : f32
+  %6 = uop.div %5, %3 : f32
+  uop.store %6, %out[%i, %j] : memref<4x100xf32>
+}
+// CHECK-LABEL: uop.kernel @online_roots
+// CHECK-NOT:     uop.fma
+uop.kernel @online_roots(%out: memref<4x100xf32>, %x: memref<4x100xf32>) {
+  %i = uop.range i = 4
+  %j = uop.range j = 100
+  %0 = uop.load %x[%i, %j] : memref<4x100xf32>
+  %1 = uop.const 1.0 : f32
+  %2, %3 = uop.reduce online_softmax %0, %1 over %j : f32, f32
+  %4 = uop.sub %0, %2 : f32
+  %5 = uop.const 0.72134752 : f32
+  %6 = uop.mul %4, %5 : f32
+  %7 = uop.exp2 %6 : f32
+  %8 = uop.div %7, %3 : f32
+  uop.store %8, %out[%i, %j] : memref<4x100xf32>
+}
+
+// -----
+
 // What else the exponentials and their sums are needed for tells 2^δ: their logarithm, a sum over several rows, a
 // quotient by something else, and products with what may be great. There, the difference is exact.
 // CHECK-LABEL: uop.kernel @logarithm
