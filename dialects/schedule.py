@@ -48,6 +48,7 @@ class Staging:
     """`%x buffers 2 async pad 4`: a buffer whose slabs are copied to shared memory first.
 
     over: the reduced axis in whose loops the buffer's reads are staged; in those of all, and behind them, if None.
+    prepared: what is computed of each of a slab's elements is computed once for the block, and takes its place.
     buffers: slabs held at once; with more than one, the next is copied while one is used.
     asynchronous: copied by cp.async.
     along: the dimension of the buffer along which a slab's elements are neighbours, if not the last.
@@ -62,11 +63,14 @@ class Staging:
     swizzle: int = 0
     along: int | None = None
     over: str | None = None
+    prepared: bool = False
 
     def __str__(self) -> str:
         parts = [f"%{self.buffer}"]
         if self.over is not None:
             parts.append(f"over {self.over}")
+        if self.prepared:
+            parts.append("prepared")
         if self.buffers != 1:
             parts.append(f"buffers {self.buffers}")
         if self.asynchronous:
@@ -430,12 +434,13 @@ def _parse_factor(parser: AttrParser) -> Factor:
 def _parse_staging(parser: AttrParser) -> Staging:
     buffer = _parse_buffer_name(parser)
     over = parser.parse_identifier() if parser.parse_optional_keyword("over") else None
+    prepared = parser.parse_optional_keyword("prepared") is not None
     buffers = parser.parse_integer() if parser.parse_optional_keyword("buffers") else 1
     asynchronous = parser.parse_optional_keyword("async") is not None
     along = parser.parse_integer() if parser.parse_optional_keyword("along") else None
     pad = parser.parse_integer() if parser.parse_optional_keyword("pad") else 0
     swizzle = parser.parse_integer() if parser.parse_optional_keyword("swizzle") else 0
-    return Staging(buffer, buffers, asynchronous, pad, swizzle, along, over)
+    return Staging(buffer, buffers, asynchronous, pad, swizzle, along, over, prepared)
 
 
 def _parse_buffer_name(parser: AttrParser) -> str:

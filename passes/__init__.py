@@ -19,6 +19,7 @@ PASSES: dict[str, tuple[str, str]] = {
     "tile-drop-masks": ("tile", "TileDropMasksPass"),
     "tile-mma": ("tile", "TileMmaPass"),
     "tile-pack": ("tile", "TilePackPass"),
+    "tile-prepare": ("tile", "TilePreparePass"),
     "tile-stage": ("tile", "TileStagePass"),
     "tile-vectorize": ("tile", "TileVectorizePass"),
     "uop-approximate": ("uop", "UOpApproximatePass"),

@@ -95,6 +95,7 @@ STAGES: tuple[Stage, ...] = (
             Step("convert-loop-to-tile"),
             Step("tile-drop-masks"),
             Step("tile-stage"),
+            Step("tile-prepare"),
             Step("tile-mma"),
             Step("uop-simplify"),
             Step("tile-vectorize"),

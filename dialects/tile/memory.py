@@ -219,6 +219,8 @@ class WriteOp(IRDLOperation):
     …)`.
 
     As `tile.read`; nothing is written where the mask is false. The indices' shapes broadcast to that of the value.
+    In a slab, a thread writes where no other thread has read since it was staged, and reads behind the write see what
+    all threads of the block have written.
     """
 
     name = "tile.write"

@@ -13,6 +13,7 @@ from ...dialects.schedule import Factor, Staging
 from ...dialects.uop import CastOp, LoadOp, MulOp
 from ..tile.bank_conflicts import warp_wavefronts
 from .kernel_shape import Access, KernelShape
+from .prepared_operands import prepared_loads
 from .product_cost import SUM_BYTES, Product, Tiling
 from .schedule_parts import BLOCK_THREADS, Axes, Choice, ceil_div, factors_of, power_of_two_above, schedule_of
 
@@ -110,11 +111,13 @@ MANY_BLOCKS = 64
 
 
 def _large_sides(
-    shape: KernelShape, sums: Sequence[ReduceOp], narrow: str, other: str, staged: Mapping[str, Access]
+    shape: KernelShape, sums: Sequence[ReduceOp], narrow: str, other: str, operands: int
 ) -> dict[str, tuple[Side, ...]] | None:
     """The sides of tiles of which each thread computes 8 x 8 elements, of all products together: for many blocks of
     them, and sums of nothing but products, whose 64 accumulators and written-out steps fit the registers and the
-    patience of a compiler."""
+    patience of a compiler.
+
+    operands: how many are staged; 0 for sums of others than products."""
     reduced = sums[0].axis.axis.data
     registers = {other: 8, narrow: max(1, 8 // power_of_two_above(len(sums)))}
     tile = {axis: 8 * count for axis, count in registers.items()}
@@ -125,8 +128,7 @@ def _large_sides(
         and blocks >= MANY_BLOCKS
         and shape.widest_bytes <= 4
         and len(shape.reduced) == 1
-        and len(staged) == len(sums) + 1
-        and _are_products(sums)
+        and operands == len(sums) + 1
     )
     return {axis: LARGE_SIDES[count] for axis, count in registers.items()} if is_large else None
 
@@ -136,11 +138,11 @@ def _are_products(sums: Sequence[ReduceOp]) -> bool:
     return all(isinstance(op, LoadOp | CastOp | MulOp | YieldOp) for each in sums for op in each.body.block.ops)
 
 
-def _tiling_of_few(
-    shape: KernelShape, sums: Sequence[ReduceOp], staged: Mapping[str, Access], row: str, column: str
-) -> Tiling:
+def _tiling_of_few(shape: KernelShape, sums: Sequence[ReduceOp], operands: int, row: str, column: str) -> Tiling:
     """The tile where there are few, and into how many slices its sum is cut: those of 32 rows and columns, for one sum
-    of nothing but products in f32."""
+    of nothing but products in f32.
+
+    operands: as for large tiles."""
     rows, columns, depth = (max(1, shape.extents[axis]) for axis in (row, column, sums[0].axis.axis.data))
     batches = prod(max(1, shape.extents[axis]) for axis in shape.parallel if axis not in (row, column))
     product = Product.of(rows, columns, depth, batches, shape.widest_bytes, by_matrices=False)
@@ -150,8 +152,7 @@ def _tiling_of_few(
         and product.tiles(TILE) < MANY_BLOCKS
         and shape.widest_bytes == 4
         and len(shape.reduced) == len(sums) == 1
-        and len(staged) == 2
-        and _are_products(sums)
+        and operands == 2
     )
     return product.fastest(lambda tiling: is_small and tiling.tile == SMALL_TILE)
 
@@ -172,11 +173,17 @@ def product_schedule(shape: KernelShape, row: str, column: str, reduced: str) ->
     staged = _staged_loads(shape, reduced)
     reductions = [op for op in shape.kernel.body.walk() if isinstance(op, ReduceOp)]
     sums = [op for op in reductions if op.axis.axis.data == reduced]
+    prepared = [load for load in prepared_loads(shape, sums) if load.buffer in staged]
+    if prepared:
+        sums = [op for op in sums if shape.varies(op.results[0]).issuperset(extents)]
+    operands = sum(not access.axes.isdisjoint(extents) for access in staged.values())
+    if not (prepared or _are_products(sums)):
+        operands = 0
     # Of several products side by side, a thread computes fewer elements each along the axis of what they do not share.
     narrow = max((column, row), key=lambda axis: sum(axis in access.axes for access in staged.values()))
-    large = _large_sides(shape, sums, narrow, row if narrow == column else column, staged)
+    large = _large_sides(shape, sums, narrow, row if narrow == column else column, operands)
     most = {narrow: max(1, 8 // power_of_two_above(len(sums)))}
-    tiling = Tiling(TILE, 1) if large else _tiling_of_few(shape, sums, staged, row, column)
+    tiling = Tiling(TILE, 1) if large else _tiling_of_few(shape, sums, operands, row, column)
     slices, is_unrolled = tiling.slices, bool(large) or tiling.tile == SMALL_TILE
     choices = large or {
         axis: LARGE_SIDES[4] if is_unrolled else _sides(extent, most.get(axis, 4)) for axis, extent in extents.items()
@@ -219,8 +226,15 @@ def product_schedule(shape: KernelShape, row: str, column: str, reduced: str) ->
     if slices > 1:
         axes[reduced].insert(1, Factor(slices, AxisKind.WARP))
     slabs = min(slabs, steps)
+    once = [load.buffer for load in prepared if steps > 1 and _share_steps(load, step, sides)]
     stage = tuple(
-        Staging(buffer, slabs, access.element_bytes >= 4 or slabs > 1, paddings[buffer])
+        Staging(
+            buffer,
+            slabs,
+            access.element_bytes >= 4 or slabs > 1,
+            paddings[buffer],
+            prepared=buffer in once,
+        )
         for buffer, access in staged.items()
         if length > 1
     )
@@ -228,9 +242,11 @@ def product_schedule(shape: KernelShape, row: str, column: str, reduced: str) ->
     reason = f"product: a tile of {sizes} a block, {step * slices} deep, {steps} steps"
     if slices > 1:
         reason += f", summed in {slices} slices by warps of their own"
+    if once:
+        reason += f", what is made of {' and '.join(f'%{buffer}' for buffer in once)} computed once for it"
     threads = slices * prod(side.threads for side in sides.values()) * prod(further.values())
     words = len(sums) * prod(side.registers for side in sides.values()) * ceil_div(shape.widest_bytes, 4)
-    min_blocks = None if is_unrolled else _min_blocks(words, threads, len(sums))
+    min_blocks = None if is_unrolled and not once else _min_blocks(words, threads, len(sums) > 1 or bool(once))
     if min_blocks is not None:
         reason += f", {min_blocks} blocks a multiprocessor for {words} registers of sums"
     # The threads of slices stand first, so that each has whole warps.
@@ -238,15 +254,20 @@ def product_schedule(shape: KernelShape, row: str, column: str, reduced: str) ->
     return Choice(schedule_of(shape, axes, stage, outer, min_blocks=min_blocks), reason)
 
 
-def _min_blocks(words: int, threads: int, sums: int) -> int | None:
+def _share_steps(prepared: Access, step: int, sides: Mapping[str, Side]) -> bool:
+    """Whether the threads that have the same of an operand share the steps of a slab evenly."""
+    return step % prod(side.threads for axis, side in sides.items() if axis not in prepared.axes) == 0
+
+
+def _min_blocks(words: int, threads: int, is_wide: bool) -> int | None:
     """Blocks of so many threads that a multiprocessor holds while each thread has the registers that it needs: `words`
     for its sums, as many for operands and products, and 48 for addresses; where it has several sums, as many again for
-    what they are combined with at the end.
+    what they are combined with at the end, or where operands are prepared, for what these are computed of.
 
     None where these are no more than the 64 that ptxas gives each thread of such blocks if it is told nothing. It
     spills what does not fit, also where it could give more.
     """
-    needed = (2 if sums == 1 else 3) * words + 48
+    needed = (3 if is_wide else 2) * words + 48
     return max(1, REGISTERS // (max(WARP, threads) * needed)) if needed > UNASKED_REGISTERS else None
 
 

@@ -207,6 +207,8 @@ def _lower_op(lowering: Lowering, scope: Scope, op: Operation, stages: StageGrou
             in_rows = RowWrite.of(lowering, op)
             if in_rows is None or not in_rows.build(lowering, scope):
                 lower_write(lowering, scope, op)
+            if isinstance(op.buffer.owner, StageOp):
+                lowering.barrier(scope)
         case StageOp():
             if op.result not in lowering.slots:
                 stages.add(op)

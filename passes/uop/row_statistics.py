@@ -44,8 +44,13 @@ front."""
 MATRIX_ROWS = 16
 """Rows that a matrix instruction has at least."""
 
+PREPARED_OPERATIONS = 2
+"""What it takes to write an element to shared memory, and to read it again, for an operand that the threads of a block
+compute together (tile-prepare)."""
+
 THREAD_COLUMNS = 4
-"""Columns of a tile for which a thread computes an element of the rows once, without matrix instructions."""
+"""Columns of a tile for which a thread computes an element of the rows once, without matrix instructions, if the block
+does not compute it together."""
 
 WAITING_OPERATIONS = 1 << 19
 """Operations of a large GPU while it waits for one element of the reduced axis: products in f32 of what is computed are
@@ -164,10 +169,23 @@ def _with_operand(
     walked = length * max(count * -(-columns // tile), MULTIPROCESSORS * min(count, SMALL_TILE))
     stored = _stored(place[0])
     operations = (of_statistics + of_operand) * walked
-    if not _is_for_matrices(place[0]):
+    if count > FEW_ROWS and len(contractions) == 1 and _are_prepared(cone, plan, contractions[0]):
+        operations += PREPARED_OPERATIONS * walked
+    elif not _is_for_matrices(place[0]):
         operations += of_operand * walked * (SMALL_TILE // THREAD_COLUMNS - 1) + WAITING_OPERATIONS * length
     worth = MOST_OPERATIONS + 2 * OPERATIONS_PER_BYTE * count * length * byte_width(element_of(stored.type))
     return RowStatistics(beside, in_front, stored, operations, worth)
+
+
+def _are_prepared(cone: Cone, plan: Accesses, contraction: Reduction) -> bool:
+    """Whether a block computes the operands together: they are for no matrix instruction, and each is as wide as what
+    it is made of."""
+    for value, access in operands_of(cone, plan, contraction):
+        width = byte_width(element_of(_stored(value).type))
+        leaves = [leaf for leaf, _ in made_of(plan, [(value, access)]) if leaf in cone.leaves]
+        if _is_for_matrices(value) or any(byte_width(element_of(leaf.type)) != width for leaf in leaves):
+            return False
+    return True
 
 
 def _monoid(op: Combination) -> str:

@@ -89,6 +89,26 @@ class _Slab:
     origin: list[Array]
     shape: tuple[int, ...]
 
+    def elements(self, indices: Sequence[Array]) -> tuple[Array, Array]:
+        """What is at these places of the slab, and whether it is inside of the buffer."""
+        buffer = self.source.buffer
+        places = [origin + i for origin, i in zip(self.origin, indices, strict=True)]
+        inside = np.asarray(True)
+        for i, extent in zip(places, buffer.shape, strict=True):
+            inside = inside & (i >= 0) & (i < extent)
+        if buffer.size == 0:
+            return np.zeros(inside.shape, buffer.dtype), inside
+        return buffer[tuple(np.clip(i, 0, n - 1) for i, n in zip(places, buffer.shape, strict=True))], inside
+
+
+class _WrittenSlab(_Memory):
+    """The slabs of all blocks once threads have written to them. blocks: the indices of its first dimensions, those of
+    the blocks."""
+
+    def __init__(self, buffer: Array, blocks: list[Array]):
+        super().__init__(buffer)
+        self.blocks = blocks
+
 
 class _Interpreter:
     """Values are arrays with a dimension for each block and thread axis, then one for each register dimension.
@@ -363,6 +383,8 @@ class _Interpreter:
         if isinstance(op, ReadOp) and op.ldmatrix is not None:
             self.check_matrices(op, indices)
         clipped = [np.clip(i, 0, max(n - 1, 0)) for i, n in zip(indices, shape, strict=True)]
+        if isinstance(memory, _WrittenSlab):
+            clipped = [*memory.blocks, *clipped]
         return memory, clipped, mask
 
     def check_vector(self, op: ReadOp | WriteOp, width: int, indices: Sequence[Array], mask: Array | None) -> None:
@@ -412,31 +434,44 @@ class _Interpreter:
 
     def read(self, op: ReadOp) -> Array:
         memory, indices, mask = self.access(op, shape_of(op.buffer.type))
-        inside = mask
         if isinstance(memory, _Slab):
-            buffer = memory.source.buffer
-            indices = [origin + i for origin, i in zip(memory.origin, indices, strict=True)]
-            for i, extent in zip(indices, buffer.shape, strict=True):
-                here = (i >= 0) & (i < extent)
-                inside = here if inside is None else inside & here
-            indices = [np.clip(i, 0, max(n - 1, 0)) for i, n in zip(indices, buffer.shape, strict=True)]
-        else:
-            buffer = memory.buffer
-        if buffer.size == 0:
+            values, inside = memory.elements(indices)
+            values = cast_array(values, element_of(op.result.type))  # the copy converts its elements
+            mask = inside if mask is None else inside & mask
+        elif memory.buffer.size == 0:
             shape = np.broadcast_shapes((1,) * (len(self.axes) + self.rank), *(i.shape for i in indices))
-            values = np.zeros(shape, buffer.dtype)
+            values = np.zeros(shape, memory.buffer.dtype)
         else:
-            values = buffer[tuple(indices)] if indices else self.uniform(buffer)
-        if inside is not None:
-            values = np.where(inside, values, buffer.dtype.type(0))
-        if isinstance(memory, _Slab):  # the copy converts its elements
-            values = cast_array(values, element_of(op.result.type))
+            values = memory.buffer[tuple(indices)] if indices else self.uniform(memory.buffer)
+        if mask is not None:
+            values = np.where(mask, values, values.dtype.type(0))
         return self.registers(values, shape_of(op.result.type))
 
+    def written(self, slab: _Slab, element: Attribute) -> _WrittenSlab:
+        """The slab with elements of its own, which can be written."""
+        first, rank = len(self.axes) + self.rank, len(slab.shape)
+        places = [
+            np.arange(extent).reshape([extent if d == first + dimension else 1 for d in range(first + rank)])
+            for dimension, extent in enumerate(slab.shape)
+        ]
+        origin = [x.reshape(*x.shape, *(1,) * rank) for x in slab.origin]
+        source = _Slab(slab.source, origin, slab.shape)
+        values, inside = source.elements(places)
+        held = cast_array(np.where(inside, values, values.dtype.type(0)), element)
+        blocks = [axis.extent if axis.axis.axis_kind is AxisKind.BLOCK else 1 for axis in self.axes]
+        extents = (*blocks, *(1,) * self.rank)
+        numbers = [
+            np.arange(extent).reshape([extent if d == dimension else 1 for d in range(first)])
+            for dimension, extent in enumerate(extents)
+        ]
+        return _WrittenSlab(np.broadcast_to(held, (*extents, *slab.shape)).copy(), numbers)
+
     def write(self, op: WriteOp) -> None:
+        slab = self.memories[op.buffer]
+        if isinstance(slab, _Slab):
+            self.memories[op.buffer] = self.written(slab, element_of(op.buffer.type))
         memory, indices, mask = self.access(op, shape_of(op.buffer.type))
-        if isinstance(memory, _Slab):
-            raise ExecutionError("tile form does not write to slabs", op)
+        assert isinstance(memory, _Memory)
         value = self.values[op.value]
         everything = [value, *indices, *([] if mask is None else [mask])]
         shape = np.broadcast_shapes(*(x.shape for x in everything))

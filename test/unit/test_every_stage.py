@@ -30,6 +30,7 @@ PROGRAMS = {
     "argmax": "torch.randint(0, 5, (6, 100)).argmax(1)",
     "NaN": "x = torch.randn(6, 100)\nx = torch.where(x > 2.0, math.nan, x)\ntorch.amax(x, 1), torch.relu(x)",
     "ragged product": "F.gelu(torch.randn(17, 33) @ torch.randn(33, 65) + torch.randn(65))",
+    "normalised product": "F.linear(F.layer_norm(torch.randn(37, 53), (53,)), torch.randn(41, 53), torch.randn(41))",
     "half product": "torch.randn(9, 64).half() @ torch.randn(64, 10).half()",
     "batched product": "torch.bmm(torch.randn(3, 17, 33), torch.randn(3, 33, 20))",
     "gram": "x = torch.randn(24, 33)\nx @ x.T",

@@ -11,11 +11,12 @@ from xdsl.ir import Attribute, Block, SSAValue
 from ....dialects.axes import THREAD_KINDS, WARP
 from ....dialects.gpu_kernel import ForOp, LoadOp, StoreOp
 from ....dialects.layouts import SwizzleAttr, strides_of
-from ....dialects.tile import AxisOp, ReadOp, ReduceAcrossOp, WriteOp
+from ....dialects.tile import AxisOp, ReadOp, WriteOp
 from ....dialects.types import element_of, is_memref, shape_of, with_shape
-from ....dialects.uop import EqOp, KernelOp, constant_value
+from ....dialects.uop import EqOp, constant_value
 from ....rewriting.interval_arithmetic import Interval
 from ....rewriting.linear import LinearForm
+from ..held_alike import is_held_alike
 from ..linear import conjuncts
 from .indices import ZERO, Indices
 from .lowering import Lowering
@@ -233,26 +234,6 @@ class _Spread:
             if in_warp and is_held_alike([op.value, *op.indices, *others], axis):
                 return _Spread(digit.position, lanes, others)
         return None
-
-
-def is_held_alike(values: Sequence[SSAValue], axis: AxisOp) -> bool:
-    """Whether threads that differ only along the axis are proved to have the same values: they depend on it through
-    nothing but reductions over it."""
-    stack, seen = list(values), set[SSAValue]()
-    while stack:
-        value = stack.pop()
-        owner = value.owner
-        if value in seen:
-            continue
-        seen.add(value)
-        if isinstance(owner, Block):
-            if not isinstance(owner.parent_op(), KernelOp):
-                return False
-        elif owner is axis or owner.regions:
-            return False
-        elif not (isinstance(owner, ReduceAcrossOp) and axis.result in owner.over):
-            stack += owner.operands
-    return True
 
 
 def _write_spread(lowering: Lowering, scope: Scope, op: WriteOp, array: SSAValue, spread: _Spread) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from xdsl.ir import Block, Operation, SSAValue
 
 from ....dialects.loop import ForOp
-from ....dialects.tile import ReadOp, ReduceAcrossOp, ScanAcrossOp, StageOp
+from ....dialects.tile import ReadOp, ReduceAcrossOp, ScanAcrossOp, StageOp, WriteOp
 from .pipelines import pipelined_stages
 from .stages import VALUE_OPS
 
@@ -24,7 +24,8 @@ class BarrierPlan:
     Found by following each block to the end, and each loop until what may be read at its end may be read at its
     begin. Reads see what was written because a barrier stands behind every write: behind a group of stages, inside a
     reduction or a scan, at the top of a loop whose slabs are copied ahead, also for the stages in front of it. Behind
-    stages of which each warp reads a part of its own, it may be one of each warp.
+    stages of which each warp reads a part of its own, it may be one of each warp. Behind a write to a slab stands one,
+    too, and none in front: a thread writes where nobody else has read.
     """
 
     def __init__(
@@ -53,6 +54,9 @@ class BarrierPlan:
             elif isinstance(op, ReadOp):
                 if isinstance(op.buffer.owner, StageOp):
                     read |= {op.buffer}
+            elif isinstance(op, WriteOp):
+                if isinstance(op.buffer.owner, StageOp):
+                    read = _NOTHING
             elif isinstance(op, ReduceAcrossOp | ScanAcrossOp):
                 if self._uses_shared_memory(op):
                     self._write(op, {op}, read)

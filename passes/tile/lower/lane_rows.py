@@ -13,8 +13,9 @@ from ....dialects.tile import AxisOp, ReduceAcrossOp, WriteOp
 from ....dialects.types import shape_of
 from ....dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, EqOp, ExpandOp, constant_value
 from ....rewriting.linear import LinearForm
+from ..held_alike import is_held_alike
 from ..linear import conjuncts
-from .accesses import address_of, is_held_alike
+from .accesses import address_of
 from .indices import ZERO
 from .lowering import Lowering
 from .scopes import Scope

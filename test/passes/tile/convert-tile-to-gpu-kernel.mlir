@@ -443,3 +443,26 @@ uop.kernel @from_first(%out: memref<32x3xf32>, %p_out: memref<32x6xf32>, %x: mem
 // CHECK:         %any = gpu_kernel.alloc
 // CHECK-NEXT:    %[[ZERO:.*]] = uop.const 0.000000e+00 : f32
 // CHECK-NEXT:    gpu_kernel.store %[[ZERO]], %any[]
+
+// -----
+
+// What threads write to a slab is seen by all behind a barrier; none stands in front, for each writes where it has read.
+// CHECK-LABEL: gpu_kernel.kernel @written_slab
+// CHECK:         gpu_kernel.barrier
+// CHECK-NEXT:    %[[READ:.*]] = gpu_kernel.load %x_s[%ti]
+// CHECK-NEXT:    %[[SQUARE:.*]] = uop.mul %[[READ]], %[[READ]] : f32
+// CHECK-NEXT:    gpu_kernel.store %[[SQUARE]], %x_s[%ti]
+// CHECK-NEXT:    gpu_kernel.barrier
+// CHECK:         gpu_kernel.load %x_s[%{{.*}}]
+uop.kernel @written_slab(%out: memref<8xf32>, %x: memref<8xf32>) schedule #tile.schedule<i = 8 thread> {
+  %ti = tile.axis i = 8 thread : index
+  %c0 = uop.const 0 : index
+  %c7 = uop.const 7 : index
+  %x_s = tile.stage %x[%c0] buffers 1 : memref<8xf32> -> memref<8xf32, "shared">
+  %0 = tile.read %x_s[%ti] : memref<8xf32, "shared">(index) -> f32
+  %1 = uop.mul %0, %0 : f32
+  tile.write %1, %x_s[%ti] : f32 -> memref<8xf32, "shared">(index)
+  %2 = uop.sub %c7, %ti : index
+  %3 = tile.read %x_s[%2] : memref<8xf32, "shared">(index) -> f32
+  tile.write %3, %out[%ti] : f32 -> memref<8xf32>(index)
+}
