@@ -436,6 +436,7 @@ class _Interpreter:
         memory, indices, mask = self.access(op, shape_of(op.buffer.type))
         if isinstance(memory, _Slab):
             values, inside = memory.elements(indices)
+            values = values if indices else self.uniform(values)
             values = cast_array(values, element_of(op.result.type))  # the copy converts its elements
             mask = inside if mask is None else inside & mask
         elif memory.buffer.size == 0:
