@@ -341,8 +341,8 @@ def _add_check(check: argparse.ArgumentParser) -> None:
         type=_count,
         default=1,
         metavar="N",
-        help="samples of an operation that are compiled together, as one program; those of a program that is not right "
-        "are then checked one by one (default: %(default)s)",
+        help="samples of an operation that are exported and compiled together, as one program, which is cut into "
+        "smaller ones where it is not right (default: %(default)s)",
     )
     samples = opinfo.add_mutually_exclusive_group()
     samples.add_argument(

@@ -15,16 +15,18 @@ from .cpu import core_count, host
 from .program import LIBRARY, TARGET, TEXT, CpuProgram
 
 
-def compile_program(module: ModuleOp, name: str = "forward", *, compiler: Compiler | None = None) -> Artifact:
+def compile_program(
+    module: ModuleOp, name: str = "forward", *, compiler: Compiler | None = None, processes: int | None = None
+) -> Artifact:
     """The program of a function whose kernels are in `cpu_kernel` form: its plan, C text and library.
 
-    compiler: by default this machine's. Raises `PassError` where a kernel is at another level, `CCompileError`, and
-    `CompilerNotFoundError`.
+    compiler: by default this machine's. processes: so many of it at a time at most, by default one a core
+    Raises `PassError` where a kernel is at another level, `CCompileError`, and `CompilerNotFoundError`.
     """
     translation = translate(module)
     plan = _plan(module, name, translation)
     try:
-        units = translation.units(core_count())
+        units = translation.units(processes or core_count())
         library = build(translation.text, units=units, name=name, compiler=compiler)
     except CCompileError as error:
         sources = dict.fromkeys(source for line in error.lines for source in translation.lines[line - 1].sources)
@@ -39,12 +41,13 @@ def load_program(module: ModuleOp, name: str = "forward", *, compiler: Compiler 
 
 
 def load_guarded(module: ModuleOp, name: str = "forward", *, compiler: Compiler | None = None) -> CpuProgram:
-    """`load_program` for `run_guarded`: no value shares memory with another, so each has guards around it."""
+    """A program for `run_guarded`: no value shares memory with another, so each has guards around it. Built by one
+    process, which takes the least time in all: who checks programs runs several at once."""
     module = module.clone()
     for op in module.walk():
         if isinstance(op, LaunchOp):
             op.arena = None
-    return load_program(module, name, compiler=compiler)
+    return CpuProgram(compile_program(module, name, compiler=compiler, processes=1))
 
 
 def _plan(module: ModuleOp, name: str, translation: Translation) -> Plan:

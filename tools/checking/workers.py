@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from multiprocessing.connection import Connection, wait
 from typing import Any, TypeVar
 
+from ..garbage import old_objects_spared, rare_collections
 from .outcomes import Outcome, Suite, Verdict, cases_of
 
 CaseT = TypeVar("CaseT")
@@ -142,7 +143,12 @@ def _work(connection: Connection, suite: Suite[Any], time_limit: float) -> None:
     warnings.simplefilter("ignore")  # of what the programs of the suite do
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that reads the outcomes ends this one
     # What failing passes write, to run them again, is not for the user's folder.
-    with tempfile.TemporaryDirectory(prefix="uop-check-") as folder, contextlib.chdir(folder):
+    with (
+        tempfile.TemporaryDirectory(prefix="uop-check-") as folder,
+        contextlib.chdir(folder),
+        old_objects_spared(),
+        rare_collections(),
+    ):
         connection.send(_STARTED)
         while True:
             try:
