@@ -348,7 +348,9 @@ def _row_reduction(shape: KernelShape, row: str) -> Choice:
     held = steps * width <= most
     align = alignment(shape, row, threads) if held and width == 1 and not others else None
     if align is not None:
-        steps = ceil_div(extent + align.elements - 1, threads)
+        aligned_steps = ceil_div(extent + align.elements - 1, threads)
+        # 1024 threads have no registers for an element more than most rows have.
+        align, steps = (None, steps) if aligned_steps > most and threads == 1024 else (align, aligned_steps)
     axes[row] = factors_of(
         (steps, AxisKind.REGISTER if held else AxisKind.LOOP), (threads, AxisKind.THREAD), (width, AxisKind.REGISTER)
     )
