@@ -326,7 +326,12 @@ class _KernelPrinter(BodyPrinter):
         size = byte_width(element_of(op.source.type))
         offsets = [op.target_offset.value.data * size, op.source_offset.value.data * size]
         template = f"<{', '.join(map(str, [op.bytes, *(offsets if any(offsets) else ())]))}>"
-        if op.mask is None:
+        if op.count is not None:
+            function = self.helper("async_copy_first", cuda_prelude.ASYNC_COPY_FIRST)
+            keep = "true" if op.mask is None else self.names[op.mask]
+            first = f"{self.names[op.count]} * {size}"
+            self.line(f"{function}{template}(&{target}, &{source}, {keep}, {first});", op)
+        elif op.mask is None:
             function = self.helper("async_copy", cuda_prelude.ASYNC_COPY)
             self.line(f"{function}{template}(&{target}, &{source});", op)
         else:

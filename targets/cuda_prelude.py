@@ -12,6 +12,19 @@ template <int N, int TO = 0, int FROM = 0> __device__ __forceinline__ void async
                  ::"r"(address), "l"(from), "n"(TO), "n"(FROM), "n"(N) : "memory");
 }"""
 
+ASYNC_COPY_FIRST = """\
+template <int N, int TO = 0, int FROM = 0>
+__device__ __forceinline__ void async_copy_first(void* to, const void* from, bool keep, int bytes) {
+  unsigned address = (unsigned)__cvta_generic_to_shared(to);
+  int size = keep ? bytes : 0;  // the rest of N bytes becomes 0
+  if constexpr (N == 16)
+    asm volatile("cp.async.cg.shared.global [%0+%2], [%1+%3], 16, %4;"
+                 ::"r"(address), "l"(from), "n"(TO), "n"(FROM), "r"(size) : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0+%2], [%1+%3], %4, %5;"
+                 ::"r"(address), "l"(from), "n"(TO), "n"(FROM), "n"(N), "r"(size) : "memory");
+}"""
+
 ASYNC_COPY_OR_ZERO = """\
 template <int N, int TO = 0, int FROM = 0>
 __device__ __forceinline__ void async_copy_or_zero(void* to, const void* from, bool keep) {

@@ -217,10 +217,11 @@ def _print_offset(printer: Printer, offset: IntegerAttr) -> None:
 @irdl_op_definition
 class AsyncCopyOp(IRDLOperation):
     """Copy to shared memory without waiting (cp.async), zeros where the mask is false:
-    `gpu_kernel.async_copy %x[%i] offset 64 to %x_s[%j] offset 32 width 4 mask %ok : memref<1024xf32> to
+    `gpu_kernel.async_copy %x[%i] offset 64 to %x_s[%j] offset 32 width 4 count %n mask %ok : memref<1024xf32> to
     memref<1152xf32, "shared">`.
 
     width: elements; 4, 8 or 16 bytes. Both places are multiples of that many bytes.
+    count: how many of them, from 0 to `width` where the mask is true, are copied; the others are 0. By itself all.
     source_offset, target_offset: elements from the index to the place, by itself 0, that the instruction adds: several
     copies take their places from one register.
     """
@@ -234,6 +235,7 @@ class AsyncCopyOp(IRDLOperation):
     target = operand_def(MemRefType.constr())
     target_index = operand_def(IndexType)
     target_offset = prop_def(IntegerAttr)
+    count = opt_operand_def(IndexType)
     mask = opt_operand_def(i1)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
@@ -247,17 +249,18 @@ class AsyncCopyOp(IRDLOperation):
         width: int = 1,
         mask: SSAValue | None = None,
         *,
+        count: SSAValue | None = None,
         source_offset: int = 0,
         target_offset: int = 0,
     ) -> AsyncCopyOp:
-        masks = () if mask is None else (mask,)
+        counts, masks = (() if value is None else (value,) for value in (count, mask))
         return AsyncCopyOp.create(
-            operands=(source, source_index, target, target_index, *masks),
+            operands=(source, source_index, target, target_index, *counts, *masks),
             properties={
                 "width": number(width),
                 "source_offset": number(source_offset),
                 "target_offset": number(target_offset),
-                "operandSegmentSizes": segment_sizes(1, 1, 1, 1, len(masks)),
+                "operandSegmentSizes": segment_sizes(1, 1, 1, 1, len(counts), len(masks)),
             },
         )
 
@@ -285,6 +288,7 @@ class AsyncCopyOp(IRDLOperation):
         target_offset = _parse_offset(parser)
         parser.parse_keyword("width")
         width = parser.parse_integer()
+        count = parser.parse_unresolved_operand() if parser.parse_optional_keyword("count") else None
         mask = parse_mask(parser)
         attributes = parse_attributes(parser)
         parser.parse_punctuation(":")
@@ -298,6 +302,7 @@ class AsyncCopyOp(IRDLOperation):
             parser.resolve_operand(target_index, index),
             width,
             None if mask is None else parser.resolve_operand(mask, i1),
+            count=None if count is None else parser.resolve_operand(count, index),
             source_offset=source_offset,
             target_offset=target_offset,
         )
@@ -312,6 +317,9 @@ class AsyncCopyOp(IRDLOperation):
         print_access(printer, self.target, [self.target_index])
         _print_offset(printer, self.target_offset)
         printer.print_string(f" width {self.width.value.data}")
+        if self.count is not None:
+            printer.print_string(" count ")
+            printer.print_ssa_value(self.count)
         print_mask(printer, self.mask)
         print_attributes(printer, self)
         printer.print_string(" : ")

@@ -309,10 +309,11 @@ def _is_wider(element: Attribute, than: Attribute) -> bool:
 class StageOp(IRDLOperation):
     """The block copies the box of a buffer at an origin into shared memory; elements outside the buffer are 0.
 
-    `%s = tile.stage %x[%i, %k] buffers 2 async : memref<16x64xf32> -> memref<16x32xf32, strided<[36, 1]>,
-    "shared">`. The result's
-    shape is the box, its layout where the elements lie (padding, swizzle), its elements those of the buffer, or floats
-    of more bits, to which the copy converts them.
+    `%s = tile.stage %x[%i, %k] to %n along 1 buffers 2 async : memref<16x64xf32> -> memref<16x32xf32,
+    strided<[36, 1]>, "shared">`. The result's shape is the box, its layout where the elements lie (padding, swizzle),
+    its elements those of the buffer, or floats of more bits, to which the copy converts them.
+    limit: where along the dimension `along` the buffer ends for this copy, from 0 to its extent: what lies at or behind
+    it is 0, too, whatever the buffer has there.
     buffers: slabs that exist at once; with 2, the loop around copies the next slab while this one is used.
     async: the copy is asynchronous (cp.async).
     """
@@ -321,18 +322,38 @@ class StageOp(IRDLOperation):
 
     buffer = operand_def(MemRefType.constr())
     origin = var_operand_def(IndexType)
+    limit = opt_operand_def(IndexType)
+    along = opt_prop_def(IntegerAttr)
     buffers = prop_def(IntegerAttr)
     asynchronous = opt_prop_def(UnitAttr, prop_name="async")
     result = result_def(MemRefType.constr())
 
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
     @staticmethod
     def of(
-        buffer: SSAValue, origin: Sequence[SSAValue], type: MemRefType, buffers: int = 1, asynchronous: bool = False
+        buffer: SSAValue,
+        origin: Sequence[SSAValue],
+        type: MemRefType,
+        buffers: int = 1,
+        asynchronous: bool = False,
+        limit: tuple[int, SSAValue] | None = None,
     ) -> StageOp:
-        properties: dict[str, Attribute] = {"buffers": number(buffers)}
+        """limit: the dimension, and where the buffer ends along it."""
+        limits = () if limit is None else limit[1:]
+        properties: dict[str, Attribute] = {
+            "buffers": number(buffers),
+            "operandSegmentSizes": segment_sizes(1, len(origin), len(limits)),
+        }
+        if limit is not None:
+            properties["along"] = number(limit[0])
         if asynchronous:
             properties["async"] = UnitAttr()
-        return StageOp.create(operands=(buffer, *origin), result_types=(type,), properties=properties)
+        return StageOp.create(operands=(buffer, *origin, *limits), result_types=(type,), properties=properties)
+
+    def limit_along(self, dimension: int) -> SSAValue | None:
+        """Where the buffer ends along a dimension, if that is not its extent."""
+        return self.limit if self.along is not None and self.along.value.data == dimension else None
 
     def verify_(self) -> None:
         verify_access(self, self.buffer, self.origin)
@@ -347,11 +368,20 @@ class StageOp(IRDLOperation):
             raise VerifyException("a slab has the element type of its buffer, or a wider float")
         if self.buffers.value.data < 1:
             raise VerifyException("a stage has at least one buffer")
+        if (self.limit is None) != (self.along is None):
+            raise VerifyException("a limit is along a dimension: `to %n along 0`")
+        if self.along is not None and not 0 <= self.along.value.data < len(slab.get_shape()):
+            raise VerifyException(f"a slab of {len(slab.get_shape())} dimensions has none of {self.along.value.data}")
 
     @classmethod
     def parse(cls, parser: Parser) -> StageOp:
         position = parser.pos
         buffer, origin = parse_access(parser)
+        limit = None
+        if parser.parse_optional_keyword("to"):
+            end = parser.resolve_operand(parser.parse_unresolved_operand(), index)
+            parser.parse_keyword("along")
+            limit = parser.parse_integer(), end
         parser.parse_keyword("buffers")
         buffers = parser.parse_integer()
         asynchronous = parser.parse_optional_keyword("async") is not None
@@ -368,6 +398,7 @@ class StageOp(IRDLOperation):
             slab,
             buffers,
             asynchronous,
+            limit,
         )
         op.attributes.update(attributes)
         return op
@@ -375,6 +406,10 @@ class StageOp(IRDLOperation):
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         print_access(printer, self.buffer, self.origin)
+        if self.limit is not None and self.along is not None:
+            printer.print_string(" to ")
+            printer.print_ssa_value(self.limit)
+            printer.print_string(f" along {self.along.value.data}")
         printer.print_string(f" buffers {self.buffers.value.data}")
         if self.asynchronous is not None:
             printer.print_string(" async")

@@ -129,6 +129,12 @@ def unexpanded(value: SSAValue) -> SSAValue:
     return value
 
 
+def is_zero(value: SSAValue) -> bool:
+    """Whether all elements of a value are the constant 0."""
+    constant = unexpanded(value).owner
+    return isinstance(constant, ConstOp) and constant.number == 0
+
+
 def conjuncts(condition: SSAValue) -> list[SSAValue]:
     """The conditions, none of them an expansion, whose conjunction `condition` is; in order, each once."""
     found: dict[SSAValue, None] = {}

@@ -23,7 +23,7 @@ from ...rewriting.diagnostics import PassError
 from ...rewriting.linear import LinearForm
 from ..loop.matrix_products import multiplied
 from .accesses import kernels_of
-from .linear import linear_form, unexpanded
+from .linear import is_zero, linear_form, unexpanded
 from .places import build_form, builder_before
 from .tile_builder import TileBuilder, joined_shape
 
@@ -188,7 +188,7 @@ def _product(loop: ForOp, number: int, atom: str) -> tuple[list[SSAValue], tuple
         raise _refused(loop, "it does not add to what it carries")
     element = total.operands[1 if total.operands[0] is state else 0]
     product, conditions = unexpanded(element).owner, list[SSAValue]()
-    while isinstance(product, WhereOp) and _is_zero(product.operands[2]):
+    while isinstance(product, WhereOp) and is_zero(product.operands[2]):
         conditions.append(product.operands[0])
         product = unexpanded(product.operands[1]).owner
     if not isinstance(product, MulOp):
@@ -204,11 +204,6 @@ def _product(loop: ForOp, number: int, atom: str) -> tuple[list[SSAValue], tuple
     if (element := str(element_of(factors[0].type))) not in ATOMS[atom].elements:
         raise _refused(loop, f"{atom} does not multiply {element}")
     return conditions, (factors[0], factors[1])
-
-
-def _is_zero(value: SSAValue) -> bool:
-    constant = unexpanded(value).owner
-    return isinstance(constant, ConstOp) and constant.number == 0
 
 
 @dataclass
@@ -442,11 +437,8 @@ class _View:
             stack.pop()
             self.built[value] = self._again(builder, value)
         built = self.built[root]
-        if conditions:
-            hold = [self.built[condition] for condition in conditions]
-            shape = joined_shape(hold)
-            inside = builder.conjunction(builder.fit(condition, shape) for condition in hold)
-            assert inside is not None
+        inside = builder.conjunction(self.built[condition] for condition in conditions)
+        if inside is not None:
             shape = joined_shape([inside, built])
             built = builder.fit(built, shape)
             built = builder.alu("where", inside, built, builder.constant_like(0.0, built))

@@ -24,6 +24,7 @@ from ...rewriting.locations import fuse_locations
 from .accesses import accesses_of, kernels_of, replace_access
 from .linear import bounds_of, conjuncts, is_of_block, linear_form, negative_form
 from .places import build_form, builder_before
+from .slab_limits import SlabLimit, limit_of, mask_by_choices
 
 SHARED_BYTES = 48 * 1024
 """Shared memory of a block that every architecture gives without asking."""
@@ -44,7 +45,9 @@ class TileStagePass(ModulePass):
 
     The slab is found from the linear forms of the indices: terms over blocks and over loops that are open at that
     place give its origin, the others its extents. Outside the buffer a slab is 0, so a staged read loses the
-    conditions of its mask that say no more than that its index is inside the buffer; it keeps the others.
+    conditions of its mask that say no more than that its index is inside the buffer; it keeps the others. One that ends
+    the buffer at a number which the block knows in front of the loop, as the length of a sequence, becomes the limit of
+    the slab (passes/tile/slab_limits.py): in the mask, or of a choice between the read and 0.
 
     Leaves alone, with a remark: other reads outside serial reductions, indices that are not linear, rows that are no
     whole number of the units that `swizzle` permutes, slabs for which `shared_bytes` has no room. Leaves alone: reads
@@ -99,6 +102,8 @@ def stage_kernel(
     taken = sum(_bytes(op.result.type, op.buffers.value.data) for op in kernel.body.walk() if isinstance(op, StageOp))
     stages: dict[_Slab, StageOp] = {}
     unstaged: list[Unstaged] = []
+    if places is None:
+        mask_by_choices(kernel, arguments, lambda read: _step_of(read, _reduction_around(read)))
     for staging, argument in zip(stagings, arguments, strict=True):
         reads = [read for read in accesses_of(kernel) if isinstance(read, ReadOp) and read.buffer is argument]
         reads = [read for read in reads if staging.over is None or _is_over(read, staging.over)]
@@ -125,12 +130,13 @@ def stage_kernel(
 @dataclass(frozen=True)
 class _Slab:
     """A box of a buffer that one step of `loop` needs, or a whole block: `type` is the slab's, `origin` where it
-    begins."""
+    begins, `limit` where the buffer ends for it."""
 
     buffer: SSAValue
     loop: ForOp | None
     origin: tuple[LinearForm, ...]
     type: MemRefType
+    limit: SlabLimit | None
 
 
 def _slab_with_room(
@@ -170,7 +176,9 @@ def _slab_of(read: ReadOp, loop: ForOp | None, staging: Staging) -> _Slab | str:
         type = slab_type(element_of(read.buffer.type), shape, staging.pad, staging.swizzle, staging.along)
     except ValueError as error:
         return str(error)
-    return _Slab(read.buffer, loop, tuple(origin), type)
+    # Columns that a copy transposes are moved whole.
+    limit = limit_of(read, loop) if staging.along is None else None
+    return _Slab(read.buffer, loop, tuple(origin), type, limit)
 
 
 def _reduction_around(op: Operation) -> list[ForOp]:
@@ -258,7 +266,8 @@ def _insert_stage(slab: _Slab, read: ReadOp, staging: Staging) -> StageOp:
     builder = builder_before(before)
     builder.location = read.location
     origin = [build_form(builder, form, ()) for form in slab.origin]
-    stage = builder.insert(StageOp.of(slab.buffer, origin, slab.type, staging.buffers, staging.asynchronous))
+    limit = None if slab.limit is None else (slab.limit.dimension, slab.limit.build(builder, slab.buffer))
+    stage = builder.insert(StageOp.of(slab.buffer, origin, slab.type, staging.buffers, staging.asynchronous, limit))
     stage.result.name_hint = f"{staging.buffer}_s"
     return stage
 
@@ -269,6 +278,8 @@ def _read_staged(read: ReadOp, slab: _Slab, stage: StageOp) -> None:
     builder = builder_before(read)
     indices: list[SSAValue] = []
     conditions = [] if read.mask is None else conjuncts(read.mask)
+    if slab.limit is not None:
+        conditions.remove(slab.limit.condition)
     for value, form, origin, extent in zip(read.indices, forms, slab.origin, shape_of(read.buffer.type), strict=True):
         assert form is not None
         indices.append(build_form(builder, form - origin, shape_of(value.type)))

@@ -83,19 +83,23 @@ class _Memory:
 
 @dataclass
 class _Slab:
-    """A staged box of a buffer; elements outside the buffer are 0. origin: one array for each dimension."""
+    """A staged box of a buffer; elements outside the buffer are 0.
+
+    origin, ends: one array for each dimension: where the box begins, and where the buffer ends.
+    """
 
     source: _Memory
     origin: list[Array]
     shape: tuple[int, ...]
+    ends: list[Array]
 
     def elements(self, indices: Sequence[Array]) -> tuple[Array, Array]:
         """What is at these places of the slab, and whether it is inside of the buffer."""
         buffer = self.source.buffer
         places = [origin + i for origin, i in zip(self.origin, indices, strict=True)]
         inside = np.asarray(True)
-        for i, extent in zip(places, buffer.shape, strict=True):
-            inside = inside & (i >= 0) & (i < extent)
+        for i, end in zip(places, self.ends, strict=True):
+            inside = inside & (i >= 0) & (i < end)
         if buffer.size == 0:
             return np.zeros(inside.shape, buffer.dtype), inside
         return buffer[tuple(np.clip(i, 0, n - 1) for i, n in zip(places, buffer.shape, strict=True))], inside
@@ -360,11 +364,18 @@ class _Interpreter:
 
     def stage(self, op: StageOp) -> None:
         origin = [self.values[x] for x in op.origin]
-        if any(x.shape[d] != 1 for x in origin for d in self.threads):
-            raise ExecutionError("the origin of a stage differs between the threads of a block", op)
+        extents = shape_of(op.buffer.type)
+        limits = [op.limit_along(dimension) for dimension in range(len(extents))]
+        ends = [np.asarray(n) if x is None else self.values[x] for n, x in zip(extents, limits, strict=True)]
+        given = [end for end, limit in zip(ends, limits, strict=True) if limit is not None]
+        for what, values in (("origin", origin), ("limit", given)):
+            if any(x.shape[d] != 1 for x in values for d in self.threads):
+                raise ExecutionError(f"the {what} of a stage differs between the threads of a block", op)
+        if any((end < 0).any() or (end > n).any() for end, n in zip(ends, extents, strict=True)):
+            raise ExecutionError("the limit of a stage lies outside of its buffer", op)
         source = self.memories[op.buffer]
         assert isinstance(source, _Memory)
-        self.memories[op.result] = _Slab(source, origin, shape_of(op.result.type))
+        self.memories[op.result] = _Slab(source, origin, shape_of(op.result.type), ends)
 
     def access(self, op: ReadOp | WriteOp, shape: tuple[int, ...]) -> tuple[_Memory | _Slab, list[Array], Array | None]:
         """The memory, an index for each of its dimensions, and the mask; raises where an active index is outside."""
@@ -455,8 +466,8 @@ class _Interpreter:
             np.arange(extent).reshape([extent if d == first + dimension else 1 for d in range(first + rank)])
             for dimension, extent in enumerate(slab.shape)
         ]
-        origin = [x.reshape(*x.shape, *(1,) * rank) for x in slab.origin]
-        source = _Slab(slab.source, origin, slab.shape)
+        origin, ends = ([x.reshape(*x.shape, *(1,) * rank) for x in each] for each in (slab.origin, slab.ends))
+        source = _Slab(slab.source, origin, slab.shape, ends)
         values, inside = source.elements(places)
         held = cast_array(np.where(inside, values, values.dtype.type(0)), element)
         blocks = [axis.extent if axis.axis.axis_kind is AxisKind.BLOCK else 1 for axis in self.axes]

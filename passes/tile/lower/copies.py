@@ -44,7 +44,7 @@ class Dimension:
     """One dimension of the box that a stage copies.
 
     origin: where the box begins in the buffer. checks: comparisons that say whether a coordinate is inside the buffer,
-    for all places of the loops around.
+    for all places of the loops around. limit: where the buffer ends for this copy, if not at its extent.
     """
 
     extent: int
@@ -53,6 +53,12 @@ class Dimension:
     source_stride: int
     target_stride: int
     checks: tuple[str, ...]
+    limit: LinearForm | None = None
+
+    @property
+    def end(self) -> LinearForm:
+        """The first coordinate of the buffer that is outside."""
+        return LinearForm({}, self.buffer_extent) if self.limit is None else self.limit
 
 
 @dataclass(frozen=True)
@@ -84,7 +90,8 @@ class SlabCopy:
                 f"{', '.join(map(str, sizes))} bytes at once, and the slab's rows are not proved to be made of such "
                 "pieces",
             )
-        width = _vector_width(box, slab, VECTOR_SIZES)
+        is_cut = bool(box) and box[-1].limit is not None  # only asynchronous copies move a part of a vector
+        width = 1 if is_cut else _vector_width(box, slab, VECTOR_SIZES)
         assert width is not None, "one element can always be moved"
         return SlabCopy(op, slab, box, width, False)
 
@@ -116,6 +123,10 @@ class SlabCopy:
             for dimension, origin in zip(self.box, lowering.values.elements(scope, self.op.origin), strict=True)
             if isinstance(origin, LinearForm)
         ]
+        if self.op.limit is not None:
+            (limit,) = lowering.values.elements(scope, [self.op.limit])
+            assert isinstance(limit, LinearForm)
+            box = [dimension if dimension.limit is None else replace(dimension, limit=limit) for dimension in box]
         if not isinstance(self.slab.layout, SwizzleAttr):
             box = _merged(box)
         count = prod(dimension.extent for dimension in box) // self.width
@@ -174,10 +185,20 @@ class SlabCopy:
                 target_index,
                 self.width,
                 mask,
+                count=self._count(indices, scope, box, place),
                 source_offset=source_offset,
                 target_offset=target_offset,
             )
         )
+
+    def _count(
+        self, indices: Indices, scope: Scope, box: Sequence[Dimension], place: Sequence[LinearForm]
+    ) -> SSAValue | None:
+        """How many elements of a vector whose first is inside the buffer are; None where all are."""
+        if not box or box[-1].limit is None or self.width == 1:
+            return None
+        inside = indices.value(scope, box[-1].end - box[-1].origin - place[-1])
+        return scope.alu("min", inside, indices.constant(self.width))
 
 
 def box_of(op: StageOp) -> list[Dimension]:
@@ -185,8 +206,10 @@ def box_of(op: StageOp) -> list[Dimension]:
     assert is_memref(buffer)
     assert is_memref(slab)
     box: list[Dimension] = []
-    for origin, extent, buffer_extent, source_stride, target_stride in zip(
+    limits = [op.limit_along(dimension) for dimension in range(len(op.origin))]
+    for origin, limit, extent, buffer_extent, source_stride, target_stride in zip(
         op.origin,
+        limits,
         slab.get_shape(),
         buffer.get_shape(),
         packed_strides(buffer.get_shape()),
@@ -195,11 +218,10 @@ def box_of(op: StageOp) -> list[Dimension]:
     ):
         form = linear_form(origin)
         reach = Interval(-1, buffer_extent) if form is None else bounds_of(form)
-        checks = (("ge", reach.low < 0), ("lt", reach.high + extent > buffer_extent))
+        checks = (("ge", reach.low < 0), ("lt", limit is not None or reach.high + extent > buffer_extent))
         needed = tuple(name for name, is_needed in checks if is_needed)
-        box.append(
-            Dimension(extent, ODD if form is None else form, buffer_extent, source_stride, target_stride, needed)
-        )
+        form, end = ODD if form is None else form, None if limit is None else ODD
+        box.append(Dimension(extent, form, buffer_extent, source_stride, target_stride, needed, end))
     return box
 
 
@@ -320,8 +342,8 @@ def inside_of(indices: Indices, scope: Scope, box: Sequence[Dimension], local: S
     inside: SSAValue | None = None
     for dimension, coordinate in zip(box, local, strict=True):
         for check in dimension.checks:
-            limit = LinearForm({}, dimension.buffer_extent if check == "lt" else 0)
-            condition = indices.compare(scope, check, dimension.origin + coordinate, limit)
+            end = dimension.end if check == "lt" else ZERO
+            condition = indices.compare(scope, check, dimension.origin + coordinate, end)
             if constant_value(condition) is True:
                 continue
             inside = condition if inside is None else scope.alu("and", inside, condition)

@@ -97,7 +97,7 @@ class StageGroup:
         if not isinstance(op, ForOp) or op in self.lowering.barriers or self.ahead is not None:
             return 0
         stages = pipelined_stages(op)
-        wanted = [*op.limits.values, *(index for stage in stages for index in stage.origin)]
+        wanted = [*op.limits.values, *(value for stage in stages for value in stage.operands[1:])]
         if not stages or any(stage.asynchronous is None for stage in stages) or not _are_positions(wanted):
             return 0
         self.ahead = pipeline = Pipeline.of(self.lowering, op)

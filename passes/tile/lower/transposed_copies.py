@@ -16,6 +16,7 @@ from ....dialects.gpu_kernel import LoadOp, PinOp, StoreOp
 from ....dialects.layouts import row_dimension
 from ....dialects.tile import StageOp
 from ....dialects.types import byte_width, is_memref
+from ....rewriting.diagnostics import PassError
 from ....rewriting.linear import LinearForm
 from ..bank_conflicts import store_wavefronts
 from .accesses import moved_type
@@ -40,6 +41,12 @@ def slab_copy(lowering: Lowering, op: StageOp) -> SlabCopy:
     along = row_dimension(slab)
     if all(extent == 1 for extent in slab.get_shape()[along + 1 :]):
         return SlabCopy.of(lowering, op)
+    if op.limit is not None:
+        raise PassError(
+            "a slab whose rows go along another dimension than the buffer's has a limit",
+            op,
+            "leave the limit out, and mask what is read of the slab",
+        )
     return TransposedCopy.along_dimension(lowering.grid.threads, op, along)
 
 

@@ -12,6 +12,7 @@ from ....dialects.cpu_kernel import AllocOp, ForOp
 from ....dialects.layouts import LOCAL, span_of, strides_of
 from ....dialects.tile import StageOp
 from ....dialects.types import is_memref, with_shape
+from ....rewriting.diagnostics import PassError
 from ....rewriting.interval_arithmetic import Interval
 from ....rewriting.linear import LinearForm
 from ..lower.accesses import flat_index
@@ -29,6 +30,12 @@ def lower_stage(lowering: CPULowering, scope: VectorScope, op: StageOp) -> None:
     Vectors go along the dimension along which the elements of the array are neighbours. Where those of the buffer are
     neighbours along another one, squares are transposed on the way.
     """
+    if op.limit is not None:
+        raise PassError(
+            "a packed array has a limit",
+            op,
+            "copies of a CPU end where the buffer ends: leave the limit out, and mask what is read of the array",
+        )
     slab = op.result.type
     assert is_memref(slab)
     array_type = MemRefType(slab.element_type, [span_of(slab)], memory_space=LOCAL)

@@ -36,6 +36,8 @@ gpu_kernel.kernel @f(%out: memref<256xf32>, %x: memref<1024xf32>, %h: memref<102
   gpu_kernel.async_copy %h[%t] offset -16 to %sh[%t] offset 512 width 8 : memref<1024xf16> to memref<1024xf16, "shared">
   // CHECK-NEXT: gpu_kernel.async_copy %h[%t] to %sh[%t] width 8 mask %ok : memref<1024xf16> to memref<1024xf16, "shared">
   gpu_kernel.async_copy %h[%t] to %sh[%t] width 8 mask %ok : memref<1024xf16> to memref<1024xf16, "shared">
+  // CHECK-NEXT: gpu_kernel.async_copy %h[%t] to %sh[%t] width 8 count %c0 mask %ok : memref<1024xf16> to memref<1024xf16, "shared">
+  gpu_kernel.async_copy %h[%t] to %sh[%t] width 8 count %c0 mask %ok : memref<1024xf16> to memref<1024xf16, "shared">
   // CHECK-NEXT: gpu_kernel.for %i = %c0 to 2 step 1 unroll {
   gpu_kernel.for %i = %c0 to 2 step 1 unroll {
     // CHECK-NEXT: %v = gpu_kernel.load %s[%i] : memref<128xf32, "shared"> -> vector<4xf32>

@@ -106,6 +106,14 @@ uop.kernel @undecided() schedule #tile.schedule<i = 2 parallel> {
 
 // -----
 
+uop.kernel @limit_of_no_dimension(%x: memref<16x64xf32>) schedule #tile.schedule<> {
+  %c0 = uop.const 0 : index
+  // expected-error@+1 {{a slab of 2 dimensions has none of 2}}
+  %x_s = tile.stage %x[%c0, %c0] to %c0 along 2 buffers 1 : memref<16x64xf32> -> memref<16x32xf32, "shared">
+}
+
+// -----
+
 uop.kernel @matrices_of_doubles(%x: memref<16x64xf64>) schedule #tile.schedule<> {
   %c0 = uop.const 0 : index
   %k = tile.axis k = 2 register : vector<2xindex>

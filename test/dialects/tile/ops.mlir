@@ -14,10 +14,13 @@ uop.kernel @seed(%out: memref<16x16xf32>, %x: memref<16x64xf32>, %w: memref<64x1
   %rj = tile.axis j = 2 register : vector<1x2xindex>
   %c0 = uop.const 0 : index
   // CHECK: %x_s = tile.stage %x[%c0, %ti] buffers 2 async : memref<16x64xf32> -> memref<16x32xf32, strided<[36, 1]>, "shared">
-  // GENERIC: "tile.stage"(%{{.*}}, %{{.*}}, %{{.*}}) <{buffers = 2 : i64, async}>
+  // GENERIC: "tile.stage"(%{{.*}}, %{{.*}}, %{{.*}}) <{buffers = 2 : i64, operandSegmentSizes = array<i32: 1, 2, 0>, async}>
   %x_s = tile.stage %x[%c0, %ti] buffers 2 async : memref<16x64xf32> -> memref<16x32xf32, strided<[36, 1]>, "shared">
   // CHECK-NEXT: tile.stage %w[%c0, %c0] buffers 1 : memref<64x16xf32> -> memref<32x16xf32, #tile.swizzle<unit 4, chunks 4>, "shared">
   %w_s = tile.stage %w[%c0, %c0] buffers 1 : memref<64x16xf32> -> memref<32x16xf32, #tile.swizzle<unit 4, chunks 4>, "shared">
+  // CHECK-NEXT: tile.stage %x[%c0, %c0] to %ti along 1 buffers 2 async : memref<16x64xf32> -> memref<16x32xf32, "shared">
+  // GENERIC: "tile.stage"(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) <{buffers = 2 : i64, operandSegmentSizes = array<i32: 1, 2, 1>, along = 1 : i64, async}>
+  %limited = tile.stage %x[%c0, %c0] to %ti along 1 buffers 2 async : memref<16x64xf32> -> memref<16x32xf32, "shared">
   // CHECK-NEXT: %[[A:.*]] = tile.read %x_s[%ri, %c0] : memref<16x32xf32, strided<[36, 1]>, "shared">(vector<2x1xindex>, index) -> vector<2x1xf32>
   %0 = tile.read %x_s[%ri, %c0] : memref<16x32xf32, strided<[36, 1]>, "shared">(vector<2x1xindex>, index) -> vector<2x1xf32>
   %ok = uop.lt %ti, %c0 : index

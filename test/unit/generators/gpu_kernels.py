@@ -128,6 +128,7 @@ def async_copy(program: Program) -> None:
             program.value(index),
             width,
             mask,
+            count=program.value(index) if program.draw(st.booleans()) else None,
             source_offset=_offset(program, width),
             target_offset=_offset(program, width),
         )

@@ -78,8 +78,11 @@ def _slab(program: Program, type: MemRefType) -> SSAValue:
         return program.draw(st.sampled_from(known))
     source = program.value(MemRefType(type.element_type, type.get_shape()))
     origin = program.values([index] * len(type.get_shape()))
+    limit = None
+    if origin and program.draw(st.booleans()):
+        limit = program.draw(st.integers(0, len(origin) - 1)), program.value(index)
     return program.add(
-        StageOp.of(source, origin, type, program.draw(st.integers(1, 3)), program.draw(st.booleans()))
+        StageOp.of(source, origin, type, program.draw(st.integers(1, 3)), program.draw(st.booleans()), limit)
     ).result
 
 
