@@ -93,6 +93,7 @@ class _Operand:
     def _steps(self, builder: TileBuilder) -> SSAValue:
         """The steps that a thread computes: neighbours, behind those of the threads before it."""
         assert builder.parent is not None
+        builder.parent.location = self.read.location
         position: SSAValue | None = None
         stride = share = prod(self.held)
         for axis in reversed(self.threads):
