@@ -161,8 +161,9 @@ def kernel_texts() -> dict[str, str]:
     for sum, lines in INDEX_SUMS.items():
         texts[f"a load at {sum}, f32"] = _index_sum(lines)
     for exp, power in (("exp", "%t"), ("exp2", "%scaled")):
-        texts[f"a softmax of {exp}, f32"] = _softmax(exp, power, _MAXIMUM_AND_SUM)
-        texts[f"an online softmax of {exp}, f32"] = _softmax(exp, power, _BOTH)
+        texts[f"a softmax of {exp}, f32"] = _softmax(6, exp, power, _MAXIMUM_AND_SUM)
+        texts[f"a softmax of long rows of {exp}, f32"] = _softmax(192, exp, power, _MAXIMUM_AND_SUM)
+        texts[f"an online softmax of {exp}, f32"] = _softmax(6, exp, power, _BOTH)
     for type, (name, quotient) in product(("f32", "f64"), QUOTIENTS.items()):
         texts[f"squared deviations from {name}, {type}"] = _deviations(type, quotient)
         texts[f"a mean of a sample, {name}, {type}"] = _sample_mean(type, quotient)
@@ -250,16 +251,16 @@ _BOTH = """\
   %s = uop.where %none, %nan, %sum : f32"""
 
 
-def _softmax(exp: str, power: str, reductions: str) -> str:
+def _softmax(length: int, exp: str, power: str, reductions: str) -> str:
     return f"""
-uop.kernel @k(%out: memref<4x6xf32>, %x: memref<4x6xf32>) {{
+uop.kernel @k(%out: memref<4x{length}xf32>, %x: memref<4x{length}xf32>) {{
   %i = uop.range i = 4
-  %k = uop.range k = 6
-  %v = uop.load %x[%i, %k] : memref<4x6xf32>
+  %k = uop.range k = {length}
+  %v = uop.load %x[%i, %k] : memref<4x{length}xf32>
   %log2_e = uop.const 1.44269504 : f32
   {reductions.format(exp=exp, power=power)}
   %r = uop.div %e, %s : f32
-  uop.store %r, %out[%i, %k] : memref<4x6xf32>
+  uop.store %r, %out[%i, %k] : memref<4x{length}xf32>
 }}"""
 
 

@@ -121,7 +121,10 @@ def test_error_function() -> None:
     check_error_function(np.append(floats(1 << 13), np.linspace(0, 5, 50_000, dtype=np.float32)))
 
 
-LOGITS = "[1, -inf, 2, 0], [-inf, -inf, -inf, -inf], [inf, 1, 2, 3], [nan, 1, 2, 3], [200, -200, 0, 88]"
+LOGITS = (
+    "[1, -inf, 2, 0], [-inf, -inf, -inf, -inf], [inf, 1, 2, 3], [nan, 1, 2, 3], [200, -200, 0, 88], "
+    "[3e38, -3e38, 0, 3e38], [-3e38, -inf, -3.1e38, -3e38]"
+)
 NUMBERS = "inf, -inf, nan, 0, -0.0, 88, -88, 90, -90, 110, -110, 3e38, -3e38, 1e-40"
 
 
@@ -129,6 +132,7 @@ NUMBERS = "inf, -inf, nan, 0, -0.0, 88, -88, 90, -90, 110, -110, 3e38, -3e38, 1e
     "code",
     [
         f"torch.softmax(torch.tensor([{LOGITS}], dtype=torch.float32), -1)",
+        f"torch.softmax(torch.tensor([{LOGITS}], dtype=torch.float32).repeat(1, 1, 49), -1)",
         f"torch.sigmoid(torch.tensor([{NUMBERS}], dtype=torch.float32))",
         f"F.silu(torch.tensor([{NUMBERS}], dtype=torch.float32))",
         f"1 + torch.erf(torch.tensor([{NUMBERS}], dtype=torch.float32))",
@@ -145,25 +149,26 @@ NEAR = "(1 - torch.randint(0, 200, ({rows}, {length})) * 2.0 ** -24)"
 
 SOFTMAXES = {
     # Rows of all magnitudes, around 0 or far from it, also of neighbouring numbers; those that overflow are NaN.
-    "around 0": "torch.softmax(torch.randn(40, 61) * (MAGNITUDES), -1)",
-    "far above 0": "torch.softmax(torch.randn(40, 61) + MAGNITUDES, -1)",
-    "far below 0": "torch.softmax(torch.randn(40, 61) - MAGNITUDES, -1)",
+    "around 0": "torch.softmax(torch.randn(40, 193) * (MAGNITUDES), -1)",
+    "far above 0": "torch.softmax(torch.randn(40, 193) + MAGNITUDES, -1)",
+    "far below 0": "torch.softmax(torch.randn(40, 193) - MAGNITUDES, -1)",
     "neighbours": "torch.softmax(MAGNITUDES * NEAR, -1)",
     "neighbours below 0": "torch.softmax(-(MAGNITUDES) * NEAR, -1)",
     "columns": "torch.softmax((MAGNITUDES * NEAR).T, 0)",
     "in a block": "torch.softmax(torch.randn(3, 3001) + torch.tensor([[1e3], [-1e7], [-3e38]]), -1)",
-    "masked": "x = torch.randn(40, 61) * (MAGNITUDES)\ntorch.softmax(x.masked_fill(x > 0, -torch.inf), -1)",
-    "f16": "torch.softmax((torch.randn(20, 61) * 1e4).half(), -1)",
-    "bf16": "torch.softmax((torch.randn(40, 61) * (MAGNITUDES)).bfloat16(), -1)",
-    "times numbers, and rounded": "(torch.softmax(torch.randn(9, 61) * 1e7, -1) * torch.randn(9, 61)).half()",
-    "logarithm": "torch.log_softmax(torch.randn(40, 61) - MAGNITUDES, -1)",
+    "masked": "x = torch.randn(40, 193) * (MAGNITUDES)\ntorch.softmax(x.masked_fill(x > 0, -torch.inf), -1)",
+    "f16": "torch.softmax((torch.randn(20, 193) * 1e4).half(), -1)",
+    "bf16": "torch.softmax((torch.randn(40, 193) * (MAGNITUDES)).bfloat16(), -1)",
+    "times numbers, and rounded": "(torch.softmax(torch.randn(9, 193) * 1e7, -1) * torch.randn(9, 193)).half()",
+    "short": "torch.softmax(torch.randn(40, 61) * (MAGNITUDES), -1)",
+    "logarithm": "torch.log_softmax(torch.randn(40, 193) - MAGNITUDES, -1)",
 }
 
 
 @pytest.mark.parametrize("name", SOFTMAXES)
 def test_softmax_of_all_magnitudes(name: str) -> None:
     code = SOFTMAXES[name].replace("MAGNITUDES", MAGNITUDES).replace("NEAR", NEAR)
-    check(code.replace("{rows}", "40").replace("{length}", "61"))
+    check(code.replace("{rows}", "40").replace("{length}", "193"))
 
 
 def check(code: str) -> None:

@@ -18,6 +18,8 @@ product with that is wrong by one and a half units in the last place at most (N.
 Numerical Algorithms", §2). NaN and infinities are as before. test/unit/test_approximations.py measures the bounds.
 """
 
+from math import prod
+
 from xdsl.dialects.builtin import f32
 from xdsl.ir import SSAValue
 
@@ -27,13 +29,16 @@ from ....rewriting.patterns import FLOAT, variables
 from ....rewriting.rules import Rules
 from ....rewriting.vocabulary import abs, add, div, exp, exp2, fma, le, mul, neg, rcp, reciprocal, sub, where
 from .exponentials import Exponential, maximum_of, sum_of_exponentials, varies
-from .reductions import is_number
+from .reductions import extents_of, is_number
 from .row_factors import cancels
 
 u, v, w, x, y = variables("u v w x y", FLOAT)
 
 MOST_ROUNDED = 2.0**30
 """The greatest number whose multiple by log₂e is rounded by no more than 64, where 2⁶⁴ is far from overflow."""
+
+LEAST_ROW = 192
+"""Elements of a row of which each lane of a warp has 6: what they save is more than what is computed once a row."""
 
 power = where[le[abs[v], MOST_ROUNDED], LOG2_E, 1]
 shift = mul[v, neg[power]]
@@ -54,9 +59,10 @@ def is_sum_of_exponentials(u: SSAValue, v: SSAValue) -> bool:
     return total is not None and (u.owner is total or varies(u, total.over))
 
 
-def is_divided_by_its_sum(result: SSAValue, v: SSAValue) -> bool:
-    """Whether a factor of the exponentials in rows that share the base v does not matter."""
-    return cancels(result, v)
+def is_divided_by_its_sum(result: SSAValue, u: SSAValue, v: SSAValue) -> bool:
+    """Whether rows are not short, and a factor of the exponentials of those that share the base v does not matter."""
+    maximum = maximum_of(u, v)
+    return maximum is not None and prod(extents_of(maximum.over)) >= LEAST_ROW and cancels(result, v)
 
 
 def is_of_online_softmax(u: SSAValue, v: SSAValue, x: SSAValue, y: SSAValue) -> bool:
@@ -66,9 +72,7 @@ def is_of_online_softmax(u: SSAValue, v: SSAValue, x: SSAValue, y: SSAValue) -> 
 
 
 APPROXIMATIONS = Rules(
-    (
-        exp[sub[u, v]].when(u.dtype == f32, is_at_most_zero, is_divided_by_its_sum) >> exp2[fma[u, power, shift]]
-    ).up_to_rounding(),
+    (exp[sub[u, v]].when(u.dtype == f32, is_divided_by_its_sum) >> exp2[fma[u, power, shift]]).up_to_rounding(),
     (exp[sub[u, v]].when(u.dtype == f32, is_at_most_zero) >> exp2[mul[sub[u, v], LOG2_E]]).up_to_rounding(),
     (reciprocal[add[1, exp[neg[u]]]].when(u.dtype == f32) >> rcp[add[1, exp2[mul[u, -LOG2_E]]]]).up_to_rounding(),
     (reciprocal[add[1, exp[u]]].when(u.dtype == f32) >> rcp[add[1, exp2[mul[u, LOG2_E]]]]).up_to_rounding(),

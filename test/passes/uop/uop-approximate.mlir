@@ -17,17 +17,36 @@
 // CHECK-NEXT:    %[[SUM:.*]] = uop.reduce add %[[POWER]] over %j : f32
 // CHECK-NEXT:    %[[ONCE:.*]] = uop.reciprocal %[[SUM]] : f32
 // CHECK-NEXT:    %[[RESULT:.*]] = uop.mul %[[POWER]], %[[ONCE]] : f32
-// CHECK-NEXT:    uop.store %[[RESULT]], %out[%i, %j] : memref<4x100xf32>
-uop.kernel @softmax(%out: memref<4x100xf32>, %x: memref<4x100xf32>) {
+// CHECK-NEXT:    uop.store %[[RESULT]], %out[%i, %j] : memref<4x200xf32>
+uop.kernel @softmax(%out: memref<4x200xf32>, %x: memref<4x200xf32>) {
   %i = uop.range i = 4
-  %j = uop.range j = 100
-  %0 = uop.load %x[%i, %j] : memref<4x100xf32>
+  %j = uop.range j = 200
+  %0 = uop.load %x[%i, %j] : memref<4x200xf32>
   %1 = uop.reduce max %0 over %j : f32
   %2 = uop.sub %0, %1 : f32
   %3 = uop.exp %2 : f32
   %4 = uop.reduce add %3 over %j : f32
   %5 = uop.div %3, %4 : f32
-  uop.store %5, %out[%i, %j] : memref<4x100xf32>
+  uop.store %5, %out[%i, %j] : memref<4x200xf32>
+}
+
+// -----
+
+// Short rows, of which a lane has a few elements: what is computed for a row is not made up for.
+// CHECK-LABEL: uop.kernel @short
+// CHECK:         %[[LESS:.*]] = uop.sub
+// CHECK:         uop.mul %[[LESS]]
+// CHECK-NOT:     uop.fma
+uop.kernel @short(%out: memref<4x191xf32>, %x: memref<4x191xf32>) {
+  %i = uop.range i = 4
+  %j = uop.range j = 191
+  %0 = uop.load %x[%i, %j] : memref<4x191xf32>
+  %1 = uop.reduce max %0 over %j : f32
+  %2 = uop.sub %0, %1 : f32
+  %3 = uop.exp %2 : f32
+  %4 = uop.reduce add %3 over %j : f32
+  %5 = uop.div %3, %4 : f32
+  uop.store %5, %out[%i, %j] : memref<4x191xf32>
 }
 
 // -----
@@ -36,22 +55,22 @@ uop.kernel @softmax(%out: memref<4x100xf32>, %x: memref<4x100xf32>) {
 // CHECK-LABEL: uop.kernel @more
 // CHECK:         uop.fma
 // CHECK-NOT:     uop.sub
-uop.kernel @more(%out: memref<4x100xf16>, %x: memref<4x100xf32>, %y: memref<4x100xf32>, %z: memref<4x100xi1>) {
+uop.kernel @more(%out: memref<4x200xf16>, %x: memref<4x200xf32>, %y: memref<4x200xf32>, %z: memref<4x200xi1>) {
   %i = uop.range i = 4
-  %j = uop.range j = 100
-  %0 = uop.load %x[%i, %j] : memref<4x100xf32>
+  %j = uop.range j = 200
+  %0 = uop.load %x[%i, %j] : memref<4x200xf32>
   %1 = uop.reduce max %0 over %j : f32
   %2 = uop.sub %0, %1 : f32
   %3 = uop.exp %2 : f32
   %4 = uop.reduce add %3 over %j : f32
-  %5 = uop.load %z[%i, %j] : memref<4x100xi1>
+  %5 = uop.load %z[%i, %j] : memref<4x200xi1>
   %6 = uop.const 0.0 : f32
   %7 = uop.where %5, %3, %6 : f32
   %8 = uop.div %7, %4 : f32
-  %9 = uop.load %y[%i, %j] : memref<4x100xf32>
+  %9 = uop.load %y[%i, %j] : memref<4x200xf32>
   %10 = uop.mul %8, %9 : f32
   %11 = uop.cast %10 : f32 -> f16
-  uop.store %11, %out[%i, %j] : memref<4x100xf16>
+  uop.store %11, %out[%i, %j] : memref<4x200xf16>
 }
 
 // -----
@@ -70,24 +89,24 @@ uop.kernel @more(%out: memref<4x100xf16>, %x: memref<4x100xf32>, %y: memref<4x10
 // CHECK-NEXT:    %[[ONCE:.*]] = uop.reciprocal %[[SUM]] : f32
 // CHECK-NEXT:    %[[BY:.*]] = uop.mul %[[BACK]], %[[ONCE]] : f32
 // CHECK-NEXT:    %[[RESULT:.*]] = uop.mul %[[POWER]], %[[BY]] : f32
-// CHECK-NEXT:    uop.store %[[RESULT]], %out[%i, %j] : memref<4x100xf32>
-uop.kernel @online(%out: memref<4x100xf32>, %x: memref<4x100xf32>) {
+// CHECK-NEXT:    uop.store %[[RESULT]], %out[%i, %j] : memref<4x200xf32>
+uop.kernel @online(%out: memref<4x200xf32>, %x: memref<4x200xf32>) {
   %i = uop.range i = 4
-  %j = uop.range j = 100
-  %0 = uop.load %x[%i, %j] : memref<4x100xf32>
+  %j = uop.range j = 200
+  %0 = uop.load %x[%i, %j] : memref<4x200xf32>
   %1 = uop.const 1.0 : f32
   %2, %3 = uop.reduce online_softmax %0, %1 over %j : f32, f32
   %4 = uop.sub %0, %2 : f32
   %5 = uop.exp %4 : f32
   %6 = uop.div %5, %3 : f32
-  uop.store %6, %out[%i, %j] : memref<4x100xf32>
+  uop.store %6, %out[%i, %j] : memref<4x200xf32>
 }
 // CHECK-LABEL: uop.kernel @online_roots
 // CHECK-NOT:     uop.fma
-uop.kernel @online_roots(%out: memref<4x100xf32>, %x: memref<4x100xf32>) {
+uop.kernel @online_roots(%out: memref<4x200xf32>, %x: memref<4x200xf32>) {
   %i = uop.range i = 4
-  %j = uop.range j = 100
-  %0 = uop.load %x[%i, %j] : memref<4x100xf32>
+  %j = uop.range j = 200
+  %0 = uop.load %x[%i, %j] : memref<4x200xf32>
   %1 = uop.const 1.0 : f32
   %2, %3 = uop.reduce online_softmax %0, %1 over %j : f32, f32
   %4 = uop.sub %0, %2 : f32
@@ -95,7 +114,7 @@ uop.kernel @online_roots(%out: memref<4x100xf32>, %x: memref<4x100xf32>) {
   %6 = uop.mul %4, %5 : f32
   %7 = uop.exp2 %6 : f32
   %8 = uop.div %7, %3 : f32
-  uop.store %8, %out[%i, %j] : memref<4x100xf32>
+  uop.store %8, %out[%i, %j] : memref<4x200xf32>
 }
 
 // -----
@@ -106,16 +125,16 @@ uop.kernel @online_roots(%out: memref<4x100xf32>, %x: memref<4x100xf32>) {
 // CHECK:         %[[LESS:.*]] = uop.sub
 // CHECK:         uop.mul %[[LESS]]
 // CHECK-NOT:     uop.fma
-uop.kernel @logarithm(%out: memref<4x100xf32>, %sums: memref<4xf32>, %x: memref<4x100xf32>) {
+uop.kernel @logarithm(%out: memref<4x200xf32>, %sums: memref<4xf32>, %x: memref<4x200xf32>) {
   %i = uop.range i = 4
-  %j = uop.range j = 100
-  %0 = uop.load %x[%i, %j] : memref<4x100xf32>
+  %j = uop.range j = 200
+  %0 = uop.load %x[%i, %j] : memref<4x200xf32>
   %1 = uop.reduce max %0 over %j : f32
   %2 = uop.sub %0, %1 : f32
   %3 = uop.exp %2 : f32
   %4 = uop.reduce add %3 over %j : f32
   %5 = uop.div %3, %4 : f32
-  uop.store %5, %out[%i, %j] : memref<4x100xf32>
+  uop.store %5, %out[%i, %j] : memref<4x200xf32>
   %6 = uop.log %4 : f32
   uop.store %6, %sums[%i] : memref<4xf32>
 }
@@ -123,30 +142,30 @@ uop.kernel @logarithm(%out: memref<4x100xf32>, %sums: memref<4xf32>, %x: memref<
 // CHECK:         %[[LESS:.*]] = uop.sub
 // CHECK:         uop.mul %[[LESS]]
 // CHECK-NOT:     uop.fma
-uop.kernel @all_rows(%out: memref<4x100xf32>, %x: memref<4x100xf32>) {
+uop.kernel @all_rows(%out: memref<4x200xf32>, %x: memref<4x200xf32>) {
   %i = uop.range i = 4
-  %j = uop.range j = 100
-  %0 = uop.load %x[%i, %j] : memref<4x100xf32>
+  %j = uop.range j = 200
+  %0 = uop.load %x[%i, %j] : memref<4x200xf32>
   %1 = uop.reduce max %0 over %j : f32
   %2 = uop.sub %0, %1 : f32
   %3 = uop.exp %2 : f32
   %4 = uop.reduce add %3 over %i, %j : f32
   %5 = uop.div %3, %4 : f32
-  uop.store %5, %out[%i, %j] : memref<4x100xf32>
+  uop.store %5, %out[%i, %j] : memref<4x200xf32>
 }
 // CHECK-LABEL: uop.kernel @weighted
 // CHECK:         %[[LESS:.*]] = uop.sub
 // CHECK:         uop.mul %[[LESS]]
 // CHECK-NOT:     uop.fma
-uop.kernel @weighted(%out: memref<4xf32>, %x: memref<4x100xf32>, %y: memref<4x100xf32>) {
+uop.kernel @weighted(%out: memref<4xf32>, %x: memref<4x200xf32>, %y: memref<4x200xf32>) {
   %i = uop.range i = 4
-  %j = uop.range j = 100
-  %0 = uop.load %x[%i, %j] : memref<4x100xf32>
+  %j = uop.range j = 200
+  %0 = uop.load %x[%i, %j] : memref<4x200xf32>
   %1 = uop.reduce max %0 over %j : f32
   %2 = uop.sub %0, %1 : f32
   %3 = uop.exp %2 : f32
   %4 = uop.reduce add %3 over %j : f32
-  %5 = uop.load %y[%i, %j] : memref<4x100xf32>
+  %5 = uop.load %y[%i, %j] : memref<4x200xf32>
   %6 = uop.mul %3, %5 : f32
   %7 = uop.reduce add %6 over %j : f32
   %8 = uop.div %7, %4 : f32
@@ -156,10 +175,10 @@ uop.kernel @weighted(%out: memref<4xf32>, %x: memref<4x100xf32>, %y: memref<4x10
 // CHECK:         %[[LESS:.*]] = uop.sub
 // CHECK:         uop.mul %[[LESS]]
 // CHECK-NOT:     uop.fma
-uop.kernel @more_than_the_sum(%out: memref<4x100xf32>, %x: memref<4x100xf32>) {
+uop.kernel @more_than_the_sum(%out: memref<4x200xf32>, %x: memref<4x200xf32>) {
   %i = uop.range i = 4
-  %j = uop.range j = 100
-  %0 = uop.load %x[%i, %j] : memref<4x100xf32>
+  %j = uop.range j = 200
+  %0 = uop.load %x[%i, %j] : memref<4x200xf32>
   %1 = uop.reduce max %0 over %j : f32
   %2 = uop.sub %0, %1 : f32
   %3 = uop.exp %2 : f32
@@ -167,14 +186,14 @@ uop.kernel @more_than_the_sum(%out: memref<4x100xf32>, %x: memref<4x100xf32>) {
   %5 = uop.const 1.0 : f32
   %6 = uop.add %4, %5 : f32
   %7 = uop.div %3, %6 : f32
-  uop.store %7, %out[%i, %j] : memref<4x100xf32>
+  uop.store %7, %out[%i, %j] : memref<4x200xf32>
 }
 
 // -----
 
 // The logistic function, of x and of −x.
 // CHECK-LABEL: uop.kernel @logistic
-// CHECK:         %[[X:.*]] = uop.load %x[%i] : memref<100xf32>
+// CHECK:         %[[X:.*]] = uop.load %x[%i] : memref<200xf32>
 // CHECK:         %[[RISING:.*]] = uop.mul %[[X]], %{{.*}} : f32
 // CHECK-NEXT:    uop.exp2 %[[RISING]] : f32
 // CHECK:         uop.rcp
@@ -182,9 +201,9 @@ uop.kernel @more_than_the_sum(%out: memref<4x100xf32>, %x: memref<4x100xf32>) {
 // CHECK-NEXT:    uop.exp2 %[[FALLING]] : f32
 // CHECK:         uop.rcp
 // CHECK-NOT:     uop.exp %
-uop.kernel @logistic(%out: memref<100xf32>, %x: memref<100xf32>) {
-  %i = uop.range i = 100
-  %0 = uop.load %x[%i] : memref<100xf32>
+uop.kernel @logistic(%out: memref<200xf32>, %x: memref<200xf32>) {
+  %i = uop.range i = 200
+  %0 = uop.load %x[%i] : memref<200xf32>
   %1 = uop.const 1.0 : f32
   %2 = uop.neg %0 : f32
   %3 = uop.exp %2 : f32
@@ -194,7 +213,7 @@ uop.kernel @logistic(%out: memref<100xf32>, %x: memref<100xf32>) {
   %7 = uop.add %1, %6 : f32
   %8 = uop.reciprocal %7 : f32
   %9 = uop.sub %5, %8 : f32
-  uop.store %9, %out[%i] : memref<100xf32>
+  uop.store %9, %out[%i] : memref<200xf32>
 }
 
 // -----
@@ -208,10 +227,10 @@ uop.kernel @logistic(%out: memref<100xf32>, %x: memref<100xf32>) {
 // CHECK-NOT:     {{uop.exp2|uop.rcp|uop.reciprocal}}
 // CHECK:         uop.exp %{{.*}} : f64
 // CHECK:         uop.div
-uop.kernel @others(%out: memref<4x100xf32>, %sums: memref<4xf32>, %wide: memref<4x100xf64>, %x: memref<4x100xf32>, %y: memref<4x100xf64>) {
+uop.kernel @others(%out: memref<4x200xf32>, %sums: memref<4xf32>, %wide: memref<4x200xf64>, %x: memref<4x200xf32>, %y: memref<4x200xf64>) {
   %i = uop.range i = 4
-  %j = uop.range j = 100
-  %0 = uop.load %x[%i, %j] : memref<4x100xf32>
+  %j = uop.range j = 200
+  %0 = uop.load %x[%i, %j] : memref<4x200xf32>
   %1 = uop.neg %0 : f32
   %2 = uop.reduce max %1 over %j : f32
   %3 = uop.sub %0, %2 : f32
@@ -219,12 +238,12 @@ uop.kernel @others(%out: memref<4x100xf32>, %sums: memref<4xf32>, %wide: memref<
   %5 = uop.exp %0 : f32
   %6 = uop.reduce add %5 over %j : f32
   %7 = uop.div %4, %6 : f32
-  uop.store %7, %out[%i, %j] : memref<4x100xf32>
-  %8 = uop.load %y[%i, %j] : memref<4x100xf64>
+  uop.store %7, %out[%i, %j] : memref<4x200xf32>
+  %8 = uop.load %y[%i, %j] : memref<4x200xf64>
   %9 = uop.reduce max %8 over %j : f64
   %10 = uop.sub %8, %9 : f64
   %11 = uop.exp %10 : f64
-  uop.store %11, %wide[%i, %j] : memref<4x100xf64>
+  uop.store %11, %wide[%i, %j] : memref<4x200xf64>
   %12 = uop.div %2, %6 : f32
   uop.store %12, %sums[%i] : memref<4xf32>
 }
@@ -233,7 +252,7 @@ uop.kernel @others(%out: memref<4x100xf32>, %sums: memref<4xf32>, %wide: memref<
 
 // 1 + erf x: one power of 2, of a polynomial.
 // CHECK-LABEL: uop.kernel @gelu
-// CHECK:         %[[X:.*]] = uop.load %x[%i] : memref<100xf32>
+// CHECK:         %[[X:.*]] = uop.load %x[%i] : memref<200xf32>
 // CHECK:         %[[SIZE:.*]] = uop.abs %[[X]] : f32
 // CHECK-COUNT-9: uop.add
 // CHECK:         %[[EXPONENT:.*]] = uop.mul %{{.*}}, %[[SIZE]] : f32
@@ -242,13 +261,13 @@ uop.kernel @others(%out: memref<4x100xf32>, %sums: memref<4xf32>, %wide: memref<
 // CHECK:         %[[REST:.*]] = uop.sub %{{.*}}, %[[POWER]] : f32
 // CHECK-NEXT:    uop.where %[[NEGATIVE]], %[[POWER]], %[[REST]] : f32
 // CHECK-NOT:     uop.erf
-uop.kernel @gelu(%out: memref<100xf32>, %x: memref<100xf32>) {
-  %i = uop.range i = 100
-  %0 = uop.load %x[%i] : memref<100xf32>
+uop.kernel @gelu(%out: memref<200xf32>, %x: memref<200xf32>) {
+  %i = uop.range i = 200
+  %0 = uop.load %x[%i] : memref<200xf32>
   %one = uop.const 1.0 : f32
   %1 = uop.erf %0 : f32
   %2 = uop.add %1, %one : f32
-  uop.store %2, %out[%i] : memref<100xf32>
+  uop.store %2, %out[%i] : memref<200xf32>
 }
 
 // -----
@@ -256,14 +275,14 @@ uop.kernel @gelu(%out: memref<100xf32>, %x: memref<100xf32>) {
 // erf by itself, and that of f64, stay.
 // CHECK-LABEL: uop.kernel @error_functions
 // CHECK-COUNT-2: uop.erf
-uop.kernel @error_functions(%out: memref<100xf32>, %wide: memref<100xf64>, %x: memref<100xf32>, %y: memref<100xf64>) {
-  %i = uop.range i = 100
-  %0 = uop.load %x[%i] : memref<100xf32>
+uop.kernel @error_functions(%out: memref<200xf32>, %wide: memref<200xf64>, %x: memref<200xf32>, %y: memref<200xf64>) {
+  %i = uop.range i = 200
+  %0 = uop.load %x[%i] : memref<200xf32>
   %1 = uop.erf %0 : f32
-  uop.store %1, %out[%i] : memref<100xf32>
+  uop.store %1, %out[%i] : memref<200xf32>
   %one = uop.const 1.0 : f64
-  %2 = uop.load %y[%i] : memref<100xf64>
+  %2 = uop.load %y[%i] : memref<200xf64>
   %3 = uop.erf %2 : f64
   %4 = uop.add %3, %one : f64
-  uop.store %4, %wide[%i] : memref<100xf64>
+  uop.store %4, %wide[%i] : memref<200xf64>
 }
