@@ -90,9 +90,11 @@ def _difference_in(power: SSAValue) -> Sequence[SSAValue] | None:
     exponent = power.owner.operands[0].owner
     if isinstance(power.owner, _EXP2):
         if isinstance(exponent, _FMA):
-            value, factor, other = exponent.operands
-            is_shifted = isinstance(other.owner, MulOp) and _is_negative(other.owner.operands[1], factor)
-            return (value, other.owner.operands[0]) if is_shifted and _is_power(factor) else None
+            value, factor, shift = exponent.operands
+            if not _is_power(factor) or not isinstance(shift.owner, MulOp):
+                return None
+            subtracted, by = shift.owner.operands
+            return (value, subtracted) if _is_negative(by, factor) else None
         if not isinstance(exponent, MulOp) or not _is_log2_e(exponent.operands[1]):
             return None
         exponent = exponent.operands[0].owner
