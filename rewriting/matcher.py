@@ -38,9 +38,19 @@ from .values import READERS, kind_of_type, number_of, plain_value, same_number
 Found = tuple[Rule, SSAValue | Sequence[SSAValue]]
 Matcher = Callable[[Operation, Any], Found | None]
 
+Candidate = tuple[Rule, Term]
+"""A rule, and its term with the operands in one of the orders that its op allows."""
 
-def compile_matcher(op: type[Operation], rules: Iterable[Rule], counting: bool = False) -> tuple[Matcher, str]:
-    """The matcher of the rules whose root is `op`, tried in order, and its source.
+
+def candidates(rules: Iterable[Rule]) -> list[Candidate]:
+    """Rules in each order of their operands. Ops further in try theirs when they are met."""
+    return [(rule, term) for rule in rules for term in _orders(rule.term)]
+
+
+def compile_matcher(
+    op: type[Operation], candidates: Iterable[Candidate], counting: bool = False
+) -> tuple[Matcher, str]:
+    """The matcher of rules whose root is `op`, tried in order, and its source.
 
     counting: the matcher counts in `rewriter.tried` the ops on which each rule is tried
     """
@@ -60,14 +70,14 @@ def compile_matcher(op: type[Operation], rules: Iterable[Rule], counting: bool =
     }
     shared = SharedCode(op, scope)
     before: list[str] = []
-    for rule in rules:
-        if counting:
+    last: Rule | None = None
+    for rule, term in candidates:
+        if counting and rule is not last:
             body.append(f"rewriter.tried[{shared.name_of(rule, 'Rule')}] += 1")
             before = []
-        for term in _orders(rule.term):
-            lines = _TermCompiler(rule, term, shared).lines()
-            body += lines[_common(before, lines) :]
-            before = lines
+        lines = _TermCompiler(rule, term, shared).lines()
+        body += lines[_common(before, lines) :]
+        before, last = lines, rule
     lines = ["def match(op, rewriter):", *(f"    {line}" for line in (*shared.lines(), *body, "return None"))]
     source = "\n".join(lines)
     exec(compile(source, f"<rules of {op.name}>", "exec"), scope)
@@ -89,7 +99,6 @@ def _common(before: list[str], lines: list[str]) -> int:
 
 
 def _orders(term: Term) -> Iterator[Term]:
-    """The term with its operands in each order that its op allows. Ops further in try theirs when they are met."""
     yield term
     if term.head.commutative and term.operands is not None and len(term.operands) == 2:
         swapped = replace(term, operands=term.operands[::-1])

@@ -6,8 +6,12 @@ from collections.abc import Collection, Iterable, Iterator
 
 from xdsl.ir import Operation
 
-from .matcher import Matcher, compile_matcher
+from .dispatch import matcher_by_owners
+from .matcher import Matcher, candidates, compile_matcher
 from .patterns import Assumption, Rule
+
+FEW = 8
+"""As many rules of an op class are compiled at once."""
 
 
 class Rules:
@@ -18,12 +22,14 @@ class Rules:
     """
 
     def __init__(self, *rules: Rule | Iterable[Rule]):
-        self.rules: tuple[Rule, ...] = tuple(
-            alternative
-            for item in rules
-            for rule in ((item,) if isinstance(item, Rule) else item)
-            for alternative in rule.alternatives()
-        )
+        alternatives: list[Rule] = []
+        for item in rules:
+            if isinstance(item, Rules):  # each of its rules is its own only alternative
+                alternatives += item.rules
+            else:
+                for rule in (item,) if isinstance(item, Rule) else item:
+                    alternatives += rule.alternatives()
+        self.rules: tuple[Rule, ...] = tuple(alternatives)
         self._by_op: dict[type[Operation], list[Rule]] = {}
         for rule in self.rules:
             self._by_op.setdefault(rule.term.head.op, []).append(rule)
@@ -55,9 +61,15 @@ class Rules:
         key = op, counting
         if key not in self._matchers:
             rules = self._by_op.get(op)
-            self._matchers[key] = compile_matcher(op, rules, counting)[0] if rules else None
+            if rules is None:
+                self._matchers[key] = None
+            elif counting or len(rules) <= FEW:
+                self._matchers[key] = compile_matcher(op, candidates(rules), counting)[0]
+            else:
+                self._matchers[key] = matcher_by_owners(op, rules)
         return self._matchers[key]
 
     def source(self, op: type[Operation]) -> str:
-        """The Python that `matcher` runs."""
-        return compile_matcher(op, self._by_op.get(op, ()))[1]
+        """The Python that tries all rules whose root is `op`. `matcher` may run less, which means the same. Raises
+        `TypeError` for a rule that makes no sense."""
+        return compile_matcher(op, candidates(self._by_op.get(op, ())))[1]

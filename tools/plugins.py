@@ -154,8 +154,8 @@ def _check_rules(rules: object, source: str) -> None:
     if not isinstance(rules, Rules):
         raise _error(source, f"RULES is a {type(rules).__name__}, not a uop.rewriting.rules.Rules")
     try:
-        for rule in rules:
-            rules.matcher(rule.term.head.op)
+        for op in dict.fromkeys(rule.term.head.op for rule in rules):
+            rules.source(op)
     except TypeError as error:  # it says where the rule stands
         raise _error(source, f"has a rule that makes no sense: {error}") from error
 
