@@ -49,6 +49,7 @@ class Staging:
 
     over: the reduced axis in whose loops the buffer's reads are staged; in those of all, and behind them, if None.
     prepared: what is computed of each of a slab's elements is computed once for the block, and takes its place.
+    reread: matrices that are the same in all steps are read in each, not held in registers.
     buffers: slabs held at once; with more than one, the next is copied while one is used.
     asynchronous: copied by cp.async.
     along: the dimension of the buffer along which a slab's elements are neighbours, if not the last.
@@ -64,6 +65,7 @@ class Staging:
     along: int | None = None
     over: str | None = None
     prepared: bool = False
+    reread: bool = False
 
     def __str__(self) -> str:
         parts = [f"%{self.buffer}"]
@@ -71,6 +73,8 @@ class Staging:
             parts.append(f"over {self.over}")
         if self.prepared:
             parts.append("prepared")
+        if self.reread:
+            parts.append("reread")
         if self.buffers != 1:
             parts.append(f"buffers {self.buffers}")
         if self.asynchronous:
@@ -435,12 +439,13 @@ def _parse_staging(parser: AttrParser) -> Staging:
     buffer = _parse_buffer_name(parser)
     over = parser.parse_identifier() if parser.parse_optional_keyword("over") else None
     prepared = parser.parse_optional_keyword("prepared") is not None
+    reread = parser.parse_optional_keyword("reread") is not None
     buffers = parser.parse_integer() if parser.parse_optional_keyword("buffers") else 1
     asynchronous = parser.parse_optional_keyword("async") is not None
     along = parser.parse_integer() if parser.parse_optional_keyword("along") else None
     pad = parser.parse_integer() if parser.parse_optional_keyword("pad") else 0
     swizzle = parser.parse_integer() if parser.parse_optional_keyword("swizzle") else 0
-    return Staging(buffer, buffers, asynchronous, pad, swizzle, along, over, prepared)
+    return Staging(buffer, buffers, asynchronous, pad, swizzle, along, over, prepared, reread)
 
 
 def _parse_buffer_name(parser: AttrParser) -> str:

@@ -46,12 +46,13 @@ class ChooseCPUSchedulePass(ModulePass):
 def _pack(kernel: KernelOp, stagings: Sequence[Staging]) -> list[Unstaged]:
     """Pack as tile-pack does. Raises `PassError` for what only shared memory has."""
     for staging in stagings:
-        if staging.buffers != 1 or staging.asynchronous or staging.swizzle or staging.prepared:
+        of_gpus = staging.asynchronous or staging.swizzle or staging.prepared or staging.reread
+        if staging.buffers != 1 or of_gpus:
             raise PassError(
                 f"kernel @{kernel.sym_name.data}: the schedule stages `{staging}`, but a CPU copies a panel by loads "
                 "and stores, and then reads it",
                 kernel,
-                "`prepared`, `buffers`, `async` and `swizzle` are for the shared memory of GPUs: leave them out",
+                "`prepared`, `reread`, `buffers`, `async` and `swizzle` are for shared memory of GPUs: leave them out",
             )
     return pack_kernel(kernel, stagings)
 

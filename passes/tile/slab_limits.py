@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import i64
@@ -14,11 +14,9 @@ from ...dialects.tile import AxisOp, ReadOp
 from ...dialects.types import broadcast_shape, element_of, index, shape_of
 from ...dialects.uop import AluOp, CastOp, ConstOp, ExpandOp, GeOp, GtOp, KernelOp, LeOp, LtOp, WhereOp
 from ...rewriting.backward_slices import backward_slice
-from ...rewriting.driver import Order, rewrite
-from .accesses import accesses_of, replace_access
+from .accesses import replace_access
 from .linear import conjuncts, is_zero, linear_form, unexpanded
 from .tile_builder import TileBuilder
-from .tile_drop_masks import DROPPED
 
 
 @dataclass(frozen=True)
@@ -47,41 +45,37 @@ class SlabLimit:
 
 
 def limit_of(read: ReadOp, loop: ForOp | None) -> SlabLimit | None:
-    """The limit that the mask of a read gives the slab of each step of a loop, if one of its conditions does."""
-    if read.mask is None or loop is None:
+    """The limit that the mask of a read gives the slab of each step of a loop, or of the whole block, if one of its
+    conditions does."""
+    if read.mask is None:
         return None
     limits = (_limit(condition, read, loop) for condition in conjuncts(read.mask))
     return next((limit for limit in limits if limit is not None), None)
 
 
-def mask_by_choices(kernel: KernelOp, buffers: Sequence[SSAValue], step_of: Callable[[ReadOp], ForOp | None]) -> None:
-    """Mask the reads of these buffers by the conditions under which what is read is used at all, elsewhere 0 is: those
-    that give their slabs limits. Choices that are none any more are dropped.
+def mask_by_choices(read: ReadOp, loops: Sequence[ForOp | None]) -> bool:
+    """Mask a read by the conditions under which what is read is used at all, elsewhere 0 is: those that give its slab a
+    limit. Whether there are any.
 
-    step_of: the loop of whose steps each has a slab of what is read.
+    loops: the loops of which one has a slab of what is read for each step; None stands for the whole block.
     """
-    is_masked = False
-    for read in accesses_of(kernel):
-        if not isinstance(read, ReadOp) or read.buffer not in buffers or (loop := step_of(read)) is None:
-            continue
-        own = [] if read.mask is None else conjuncts(read.mask)
-        *chain, last = _up_to_choice(read)
-        choices = [op for op in (*chain, last) if isinstance(op, WhereOp)]
-        new = [
-            condition
-            for choice in choices
-            for condition in conjuncts(choice.operands[0])
-            if condition not in own and _limit(condition, read, loop) is not None
-        ]
-        if new:
-            assert last.parent is not None
-            for op in chain:  # behind what the conditions are made of
-                op.detach()
-                last.parent.insert_op_before(op, last)
-            replace_access(read, conditions=[*own, *new])
-            is_masked = True
-    if is_masked:
-        rewrite(kernel, DROPPED, order=Order.ONE_SWEEP)
+    own = [] if read.mask is None else conjuncts(read.mask)
+    *chain, last = _up_to_choice(read)
+    new = [
+        condition
+        for choice in (*chain, last)
+        if isinstance(choice, WhereOp)
+        for condition in conjuncts(choice.operands[0])
+        if condition not in own and all(_limit(condition, read, loop) is not None for loop in loops)
+    ]
+    if not new or not loops:
+        return False
+    assert last.parent is not None
+    for op in chain:  # behind what the conditions are made of
+        op.detach()
+        last.parent.insert_op_before(op, last)
+    replace_access(read, conditions=[*own, *new])
+    return True
 
 
 def _up_to_choice(read: ReadOp) -> list[Operation]:
@@ -102,7 +96,7 @@ def _up_to_choice(read: ReadOp) -> list[Operation]:
     return chain[:end]
 
 
-def _limit(condition: SSAValue, read: ReadOp, loop: ForOp) -> SlabLimit | None:
+def _limit(condition: SSAValue, read: ReadOp, loop: ForOp | None) -> SlabLimit | None:
     """The limit that a comparison of an index of the read, and maybe a constant, with a number says."""
     owner = condition.owner
     if not isinstance(owner, LtOp | LeOp | GtOp | GeOp):
@@ -114,7 +108,7 @@ def _limit(condition: SSAValue, read: ReadOp, loop: ForOp) -> SlabLimit | None:
     if isinstance(owner, GtOp | GeOp):
         place, bound = bound, place
     form = linear_form(_as_index(place))
-    if form is None or not form.terms or not _is_known_before(bound, loop):
+    if form is None or not form.terms or not _is_known_before(bound, loop or read.parent_op()):
         return None
     for dimension, value in enumerate(read.indices):
         own = linear_form(value)
@@ -132,15 +126,14 @@ def _as_index(value: SSAValue) -> SSAValue:
     return value
 
 
-def _is_known_before(bound: SSAValue, loop: ForOp) -> bool:
+def _is_known_before(bound: SSAValue, loop: Operation | None) -> bool:
     """Whether a number of 64 bits is read, or is made of indices, in front of a loop, and is the same for all threads
     of a block."""
     block: Block | None = bound.owner if isinstance(bound.owner, Block) else bound.owner.parent
-    around: Operation | None = loop
-    while around is not None and around.parent is not block:
-        around = around.parent_op()
+    while isinstance(loop, ForOp) and loop.parent is not block:
+        loop = loop.parent_op()
     return (
-        around is not None
+        isinstance(loop, ForOp)
         and bound.type in (index, i64)
         and not isinstance(bound.owner, ConstOp)
         and all(

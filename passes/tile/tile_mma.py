@@ -42,8 +42,8 @@ class TileMmaPass(ModulePass):
     what the instruction's fragments hold (dialects/atoms.py), and `tile.mma` takes the place of the loop.
 
     Reads of matrices whose rows of 16 bytes lie side by side in shared memory are marked `ldmatrix`; of elements of 16
-    bits transposed where it is the reduced axis that goes across rows. They stand in front of the loops in which they
-    do not change.
+    bits transposed where it is the reduced axis that goes across rows. Reads stand in front of the loops in which they
+    do not change, unless the schedule says `reread`.
 
     Of two products in a chain, lanes and registers hold C of the first as A of the second wants it: what
     `tile.take_across` takes of it place by place is that operand. The unrolled steps around an instruction are in the
@@ -538,13 +538,21 @@ class _View:
             mask = builder.fit(mask, shape)
             indices[0] = builder.fit(indices[0], shape)
         type = VectorType(element_of(op.result.type), shape) if shape else element_of(op.result.type)
-        if mask is None:
+        order = None if mask is not None else self._matrices(op.buffer, forms)
+        if mask is None and not self._is_reread(op.buffer):
             builder = self._outside(builder, op.buffer, forms)
             indices = [build_form(builder, form, ()) for form in forms]
-        order = None if mask is not None else self._matrices(op.buffer, forms)
         read = ReadOp.of(op.buffer, indices, type, mask, None, order is not None, order is True)
         read.result.name_hint = op.result.name_hint
         return builder.insert(read).result
+
+    def _is_reread(self, buffer: SSAValue) -> bool:
+        """Whether the schedule lets each step read matrices that are the same in all."""
+        schedule, stage = self.accumulators.kernel.schedule, buffer.owner
+        assert schedule is not None
+        return isinstance(stage, StageOp) and any(
+            staging.reread and staging.buffer == stage.buffer.name_hint for staging in schedule.data.stage
+        )
 
     def _outside(self, builder: TileBuilder, buffer: SSAValue, forms: Sequence[LinearForm]) -> TileBuilder:
         """A builder in front of the loops in which what is read there does not change."""

@@ -118,7 +118,8 @@ def _convert_while_packing(kernel: KernelOp, task_bytes: int) -> None:
         taken += grown
         type = MemRefType(element, slab.get_shape(), slab.layout, slab.memory_space)
         builder = builder_before(stage)
-        wide = builder.insert(StageOp.of(stage.buffer, stage.origin, type, stage.buffers.value.data))
+        limit = None if stage.limit is None or stage.along is None else (stage.along.value.data, stage.limit)
+        wide = builder.insert(StageOp.of(stage.buffer, stage.origin, type, stage.buffers.value.data, limit=limit))
         wide.location = stage.location
         wide.result.name_hint = stage.result.name_hint
         for read in reads:

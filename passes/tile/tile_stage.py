@@ -19,15 +19,17 @@ from ...dialects.types import byte_width, element_of, shape_of
 from ...dialects.uop import KernelOp
 from ...rewriting.dead import erase_unused
 from ...rewriting.diagnostics import PassError, emit_remark
+from ...rewriting.driver import Order, rewrite
 from ...rewriting.linear import LinearForm
 from ...rewriting.locations import fuse_locations
 from .accesses import accesses_of, kernels_of, replace_access
 from .linear import bounds_of, conjuncts, is_of_block, linear_form, negative_form
 from .places import build_form, builder_before
 from .slab_limits import SlabLimit, limit_of, mask_by_choices
+from .tile_drop_masks import DROPPED
 
-SHARED_BYTES = 48 * 1024
-"""Shared memory of a block that every architecture gives without asking."""
+SHARED_BYTES = 80 * 1024
+"""Shared memory of a block of which a multiprocessor of every architecture has room for two."""
 
 
 @dataclass(frozen=True)
@@ -102,18 +104,25 @@ def stage_kernel(
     taken = sum(_bytes(op.result.type, op.buffers.value.data) for op in kernel.body.walk() if isinstance(op, StageOp))
     stages: dict[_Slab, StageOp] = {}
     unstaged: list[Unstaged] = []
-    if places is None:
-        mask_by_choices(kernel, arguments, lambda read: _step_of(read, _reduction_around(read)))
+
+    def places_of(read: ReadOp, staging: Staging) -> Sequence[ForOp | None]:
+        return [_step_of(read, _reduction_around(read))] if places is None else places(read, staging)
+
+    masked = [
+        mask_by_choices(read, places_of(read, staging))
+        for staging, argument in zip(stagings, arguments, strict=True)
+        for read in _reads_of(kernel, staging, argument)
+    ]
+    if any(masked):
+        rewrite(kernel, DROPPED, order=Order.ONE_SWEEP)
     for staging, argument in zip(stagings, arguments, strict=True):
-        reads = [read for read in accesses_of(kernel) if isinstance(read, ReadOp) and read.buffer is argument]
-        reads = [read for read in reads if staging.over is None or _is_over(read, staging.over)]
+        reads = _reads_of(kernel, staging, argument)
         behind = places is None and all(_loop_before(read) for read in reads)
         for read in reads:
-            loops = _reduction_around(read)
-            if not loops and places is None and not behind:
+            if places is None and not behind and not _reduction_around(read):
                 unstaged.append(Unstaged(read, staging.buffer, "the read is in no serial loop of a reduction"))
                 continue
-            around = [_step_of(read, loops)] if places is None else places(read, staging)
+            around = places_of(read, staging)
             if not around:
                 continue
             slab = _slab_with_room(read, around, staging, stages, taken, shared_bytes)
@@ -125,6 +134,12 @@ def stage_kernel(
                 stages[slab] = _insert_stage(slab, read, staging)
             _read_staged(read, slab, stages[slab])
     return unstaged
+
+
+def _reads_of(kernel: KernelOp, staging: Staging, buffer: SSAValue) -> list[ReadOp]:
+    """The reads of a buffer that a staging is about."""
+    reads = [read for read in accesses_of(kernel) if isinstance(read, ReadOp) and read.buffer is buffer]
+    return [read for read in reads if staging.over is None or _is_over(read, staging.over)]
 
 
 @dataclass(frozen=True)
@@ -176,9 +191,7 @@ def _slab_of(read: ReadOp, loop: ForOp | None, staging: Staging) -> _Slab | str:
         type = slab_type(element_of(read.buffer.type), shape, staging.pad, staging.swizzle, staging.along)
     except ValueError as error:
         return str(error)
-    # Columns that a copy transposes are moved whole.
-    limit = limit_of(read, loop) if staging.along is None else None
-    return _Slab(read.buffer, loop, tuple(origin), type, limit)
+    return _Slab(read.buffer, loop, tuple(origin), type, limit_of(read, loop))
 
 
 def _reduction_around(op: Operation) -> list[ForOp]:

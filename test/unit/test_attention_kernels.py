@@ -153,7 +153,15 @@ def simulated(attention: Attention, kernel: gpu_kernel.KernelOp, inputs: list[Ar
     else:
         inputs = [(x.view(np.uint32) >> 16).astype(np.uint16) if x.dtype == np.float32 else x for x in inputs]
     ptx = nvrtc.compile_cuda(source, "compute_80").ptx
-    counters = simulate(ptx, kernel.grid_shape, kernel.threads, [out, *inputs], check_races=True, source=source)
+    counters = simulate(
+        ptx,
+        kernel.grid_shape,
+        kernel.threads,
+        [out, *inputs],
+        shared_bytes=kernel.dynamic_shared_bytes,
+        check_races=True,
+        source=source,
+    )
     return from_storage(out, element).astype(np.float64), counters
 
 
@@ -181,6 +189,16 @@ KERNELS = {
     "bf16": Attention(48, 80, 64, element="bf16", heads=1),
     "depth 80": Attention(64, 100, 80, heads=1),
     "depth 128": Attention(64, 100, 128, heads=1, mask="causal"),
+    "depth 256": Attention(20, 36, 256, heads=1),
+    "queries that are read in each step": Attention(
+        200,
+        100,
+        128,
+        heads=1,
+        mask="causal",
+        schedule="h = 1 block, i = 2 block * 4 warp * 2 register * 16 mma, l = 16 register * 8 mma, "
+        f"k = 4 loop * 2 register * 16 mma, k1 = 8 unroll * 16 mma, {STAGES.replace('%q', '%q reread')}",
+    ),
     "odd depth": Attention(20, 36, 20, heads=1),
 }
 

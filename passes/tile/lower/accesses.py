@@ -18,7 +18,7 @@ from ....rewriting.interval_arithmetic import Interval
 from ....rewriting.linear import LinearForm
 from ..held_alike import is_held_alike
 from ..linear import conjuncts
-from .indices import ZERO, Indices
+from .indices import ZERO, Indices, split_multiples
 from .lowering import Lowering
 from .scopes import Scope
 from .values import LateRead, Place, array_type, is_one_element
@@ -52,18 +52,23 @@ def _swizzled_index(
         return row_start + place[-1]
     bits = indices.remainder(scope, indices.quotient(scope, row, repeat), period)
     chunk, rest = indices.quotient(scope, place[-1], unit), indices.remainder(scope, place[-1], unit)
+    chunks = swizzle.chunks.data
+    periods, within = split_multiples(chunk, period)
+    if indices.bounds(within).low >= 0 and indices.bounds(within).high < period:
+        # The bits are below the period: what is a multiple of it stays.
+        row_start, chunk, chunks = row_start + periods * (period * unit), within, period
     steady, moving = indices.split_by_loops(chunk)
     if not _adds_without_carries(indices, steady, moving):
         steady, moving = chunk, ZERO
     permuted = scope.alu("xor", indices.value(scope, steady), indices.value(scope, bits))
-    start = indices.leaf(permuted, Interval.of_extent(swizzle.chunks.data)) * unit
+    start = indices.leaf(permuted, Interval.of_extent(chunks)) * unit
     if not moving.terms and not moving.constant:
         return row_start + start + rest
     own_row, other_row = indices.split_by_loops(row_start)
-    length = indices.bounds(own_row).high + row_length
-    if length & (length - 1):  # the exclusive or might seem to leave the rows
+    length = indices.bounds(own_row).high + chunks * unit
+    if length & (length - 1) or chunks * unit < row_length:  # the exclusive or might seem to leave the rows
         own_row, other_row = ZERO, row_start
-        length = row_length
+        length = chunks * unit
     fixed = indices.pinned(own_row + start)
     moved = scope.alu("xor", indices.value(scope, fixed), indices.value(scope, moving * unit))
     return indices.leaf(moved, Interval.of_extent(length)) + other_row + rest

@@ -127,7 +127,7 @@ class Indices:
 
     def quotient(self, scope: Scope, form: LinearForm, divisor: int) -> LinearForm:
         """⌊form ÷ divisor⌋ for a positive divisor; truncating where the dividend is certainly not negative."""
-        whole, rest = _split(form, divisor)
+        whole, rest = split_multiples(form, divisor)
         bounds = self.bounds(rest)
         if bounds.low // divisor == bounds.high // divisor:
             return whole + LinearForm({}, bounds.low // divisor)
@@ -140,7 +140,7 @@ class Indices:
 
     def remainder(self, scope: Scope, form: LinearForm, divisor: int) -> LinearForm:
         """`form` modulo a positive divisor, in 0 … divisor − 1."""
-        _, rest = _split(form, divisor)
+        _, rest = split_multiples(form, divisor)
         bounds = self.bounds(rest)
         if bounds.low // divisor == bounds.high // divisor:
             return rest + LinearForm({}, -(bounds.low // divisor) * divisor)
@@ -205,7 +205,7 @@ def is_multiple(form: LinearForm, number: int) -> bool:
     return form.constant % number == 0 and all(c % number == 0 for c in form.terms.values())
 
 
-def _split(form: LinearForm, divisor: int) -> tuple[LinearForm, LinearForm]:
+def split_multiples(form: LinearForm, divisor: int) -> tuple[LinearForm, LinearForm]:
     """(w, r) with form = w · divisor + r: every multiple of the divisor is in w."""
     whole = {leaf: c // divisor for leaf, c in form.terms.items() if c % divisor == 0}
     rest = {leaf: c for leaf, c in form.terms.items() if c % divisor}

@@ -12,7 +12,6 @@ from ....dialects.cpu_kernel import AllocOp, ForOp
 from ....dialects.layouts import LOCAL, span_of, strides_of
 from ....dialects.tile import StageOp
 from ....dialects.types import is_memref, with_shape
-from ....rewriting.diagnostics import PassError
 from ....rewriting.interval_arithmetic import Interval
 from ....rewriting.linear import LinearForm
 from ..lower.accesses import flat_index
@@ -30,12 +29,6 @@ def lower_stage(lowering: CPULowering, scope: VectorScope, op: StageOp) -> None:
     Vectors go along the dimension along which the elements of the array are neighbours. Where those of the buffer are
     neighbours along another one, squares are transposed on the way.
     """
-    if op.limit is not None:
-        raise PassError(
-            "a packed array has a limit",
-            op,
-            "copies of a CPU end where the buffer ends: leave the limit out, and mask what is read of the array",
-        )
     slab = op.result.type
     assert is_memref(slab)
     array_type = MemRefType(slab.element_type, [span_of(slab)], memory_space=LOCAL)
@@ -62,6 +55,11 @@ class _Copy:
         source = op.buffer.type
         assert is_memref(source)
         self.source = source
+        limits = [op.limit_along(dimension) for dimension in range(len(self.shape))]
+        self.ends = [
+            LinearForm({}, extent) if limit is None else lowering.form_at(limit, ONLY)
+            for limit, extent in zip(limits, source.get_shape(), strict=True)
+        ]
 
     def build(self, scope: VectorScope) -> None:
         lanes = self.lowering.lanes
@@ -145,7 +143,7 @@ class _Copy:
         type = with_shape(self.source.element_type, (lowering.lanes,) if lowering.lanes > 1 else ())
         places = self._lanes_along(place, dimension)
         at = [origin + x for origin, x in zip(self.origin, places, strict=True)]
-        inside = [x - LinearForm({}, extent) for x, extent in zip(at, self.source.get_shape(), strict=True)]
+        inside = [x - end for x, end in zip(at, self.ends, strict=True)]
         mask = mask_of(lowering, scope, [*inside, *self._first(count)])
         value = scope.const(0, self.source.element_type)
         if mask is not None:

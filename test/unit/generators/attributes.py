@@ -159,7 +159,10 @@ def _stagings(draw: st.DrawFn) -> Staging:
     buffer = draw(st.sampled_from(("x", "w", "x_1", "7", "a.b-c", "$")))
     pad, swizzle = draw(st.sampled_from(((0, 0), (1, 0), (4, 0), (0, 8))))
     over = draw(st.none() | axis_names)
-    return Staging(buffer, draw(st.integers(1, 4)), draw(st.booleans()), pad, swizzle, over=over, prepared=draw(st.booleans()))
+    asynchronous, prepared, reread = (draw(st.booleans()) for _ in range(3))
+    return Staging(
+        buffer, draw(st.integers(1, 4)), asynchronous, pad, swizzle, over=over, prepared=prepared, reread=reread
+    )
 
 
 _staging = _stagings()
