@@ -252,10 +252,33 @@ def test_what_attention_costs() -> None:
     assert counters.instructions_by_kind["integer"] <= 85 * of_warps
 
 
+@needs_nvrtc
+@pytest.mark.parametrize(("depth", "keys"), [(80, 64), (128, 32)])
+def test_warps_of_many_channels_have_32_rows(depth: int, keys: int) -> None:
+    """Of more than 64 channels, too, since they read the queries in each step: 3 or 2.5 matrices of 16 x 16 for 8
+    products of 16 x 16 by 16 x 8. Their shared memory is more than a kernel declares."""
+    attention = Attention(128, 64, depth, heads=64)
+    _, tile, kernel = compiled(attention)
+    schedule = str(tile.schedule)
+    assert "i = 4 warp * 2 register * 16 mma" in schedule
+    assert f"{keys // 16} register * 16 mma" in schedule
+    assert "stage = [%q reread" in schedule
+    result, counters = simulated(attention, kernel, inputs := attention.inputs())
+    check(result, attention.expected(inputs), attention)
+    products = _total(counters, "mma", "warps")
+    assert products == 64 * 4 * 2 * 32 * 64 * depth // (16 * 8 * 16)
+    assert _total(counters, "ldmatrix", "warps") * 16 == products * {64: 5, 32: 6}[keys]
+    for kind in ("ldmatrix", "cp.async"):
+        assert _total(counters, kind, "wavefronts") == _total(counters, kind, "ideal_wavefronts") > 0
+
+
 LARGE = {
     "32 rows a warp": Attention(4096, 4096, heads=32, mask="causal"),
     "depth 80": Attention(1000, 1000, 80, heads=32, mask="causal"),
+    "depth 96": Attention(1000, 1000, 96, heads=32),
     "depth 128": Attention(1000, 1000, 128, heads=32, element="bf16"),
+    "depth 128, causal": Attention(1024, 1024, 128, heads=32, mask="causal"),
+    "depth 256": Attention(1000, 1000, 256, heads=32, mask="causal"),
     "a mask that is data": Attention(1000, 1000, heads=32, mask="boolean"),
 }
 

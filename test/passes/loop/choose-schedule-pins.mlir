@@ -11,7 +11,7 @@
 // SYNTAX: error: pass 'choose-schedule': schedule 'i = 2 lop', column 7: expected an axis kind: {{.*}}, found 'lop'
 // AXIS: choose-schedule-pins.mlir:{{[0-9]+}}:1: error: kernel @copy: the schedule binds axis k, but the kernel's axes are: i (32)
 // AXIS: help: a schedule is for all kernels unless it begins with the name of one, as in `@copy: …`
-// ROOM: error: kernel @product: the schedule stages %x, which cannot be staged: the slab takes {{[0-9]+}} bytes, and 0 of the 49152 bytes that there are are taken
+// ROOM: error: kernel @product: the schedule stages %x, which cannot be staged: the slab takes {{[0-9]+}} bytes, and 0 of the 81920 bytes that there are are taken
 // WHOLE: choose-schedule{schedule="@product: j = 2 block * 24 thread, i = 5 block * 8 thread, k = 64 loop, stage = []"}
 
 // ONE: remark: @copy: elementwise: {{.*}}: i = 8 thread * 4 register; pinned: i = 2 block * 16 thread: i = 2 block * 16 thread

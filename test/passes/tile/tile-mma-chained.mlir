@@ -77,6 +77,44 @@ uop.kernel @attention(%out: memref<32x16xf16>, %q: memref<32x32xf16>, %key: memr
 
 // -----
 
+// `reread`: each step reads the queries again, where as many registers as all of them take are needed for other things.
+// MMA-LABEL: uop.kernel @reread
+// MMA:         %q_s = tile.stage %q
+// MMA-NOT:     tile.read
+// MMA:         loop.for %k (k = 4 loop)
+// MMA:           %[[Q:.*]] = tile.read %q_s[{{.*}}] ldmatrix : {{.*}} -> vector<2x1x1x1x2x2x2x2xf16>
+// MMA:           %[[K:.*]] = tile.read %key_s[{{.*}}] ldmatrix
+// MMA-NEXT:      tile.mma m16n8k16 %{{.*}}, %[[Q]], %[[K]]
+uop.kernel @reread(%out: memref<32x16xf16>, %q: memref<32x32xf16>, %key: memref<128x32xf16>, %v: memref<128x16xf16>)
+    schedule #tile.schedule<i = 2 register * 16 mma, l = 2 register * 8 mma, k = 4 loop * 2 register * 16 mma, k1 = 2 unroll * 16 mma,
+                            stage = [%q reread async swizzle 8, %key buffers 2 async swizzle 8, %v buffers 2 async swizzle 8]> {
+  %one = uop.const 1.0 : f32
+  %scale = uop.const 0.25 : f32
+  loop.for %i (i = 32 parallel) {
+    loop.for %l (l = 16 parallel) {
+      %max, %sum, %acc = loop.reduce %k (k = 128) online_attention : f32, f32, f32 {
+        %0 = loop.reduce %k1 (k1 = 32) add : f32 {
+          %1 = uop.load %q[%i, %k1] : memref<32x32xf16>
+          %2 = uop.cast %1 : f16 -> f32
+          %3 = uop.load %key[%k, %k1] : memref<128x32xf16>
+          %4 = uop.cast %3 : f16 -> f32
+          %5 = uop.mul %2, %4 : f32
+          loop.yield %5 : f32
+        }
+        %6 = uop.mul %0, %scale : f32
+        %7 = uop.load %v[%k, %l] : memref<128x16xf16>
+        %8 = uop.cast %7 : f16 -> f32
+        loop.yield %6, %one, %8 : f32, f32, f32
+      }
+      %9 = uop.div %acc, %sum : f32
+      %10 = uop.cast %9 : f32 -> f16
+      uop.store %10, %out[%i, %l] : memref<32x16xf16>
+    }
+  }
+}
+
+// -----
+
 // Values that are made of more than one read of 16 bits are no factors of an instruction.
 // expected-error@below {{kernel @scaled_values: the schedule asks for m16n8k16 over rows i, columns l and k: queries, keys and values are not all f16, or all bf16, that are cast to f32}}
 uop.kernel @scaled_values(%out: memref<16x8xf16>, %q: memref<16x16xf16>, %key: memref<16x16xf16>, %v: memref<16x8xf16>)
