@@ -64,7 +64,7 @@ def test_pinned_programs_are_right(
         ("stage = [%z]", "the schedule stages %z, but the kernel's buffers are %out, %x, %y", "`@forward_0: …`"),
         ("stage = [%out]", "stages %out, which cannot be staged: nothing reads it", "linear"),
         ("k = 50 register, stage = [%x]", "%x, which cannot be staged: the read is in no serial loop", "loop factor"),
-        ("k = 2 loop * 25 loop, stage = [%x buffers 16]", "which cannot be staged: the slab takes", "fewer buffers"),
+        ("k = 2 loop * 25 loop, stage = [%x buffers 32]", "which cannot be staged: the slab takes", "fewer buffers"),
         ("i = 6 block * 8 thread, group = i 4", "groups the blocks of `i 4`, but that axis has no", "`group` out"),
         ("i = 37 lane", "has 37 lanes; a warp has 32", None),
         ("k = 4 loop * 16 mma", "are those of no matrix instruction", "m16n8k16"),
