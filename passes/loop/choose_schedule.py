@@ -33,7 +33,8 @@ class ChooseSchedulePass(ModulePass):
     matrix instructions (attention_rule.py) or lanes that hold a key and then a value (attention_rows_rule.py).
     The tiles of products that have few of them are small, and the warps of a block sum slices (product_cost.py).
     Products without matrix instructions say how many blocks a multiprocessor should hold, so that their sums have the
-    registers that they need (product_rule.py).
+    registers that they need, and that what they multiply is computed once for the block where it is computed
+    (`prepared`, product_rule.py).
     Leaves alone: kernels that have a schedule, and kernels that are not in loop form.
 
     schedule: what the user decides, each as it stands in `#tile.schedule<…>`: `k = 4 loop * 16 loop` binds one axis of
