@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -45,15 +45,13 @@ class KnownValues:
     and ±∞, where C prescribes them.
 
     conditions: bools by value.
-    greater: floats that are taken to be greater than −∞, or NaN: of these, −∞ − x is −∞.
+    nothing: floats that are taken to be −∞.
     finite: whether all that is not known is taken to be finite, so that 0 · y is 0, and −∞ + y is −∞.
     """
 
-    def __init__(
-        self, conditions: Mapping[SSAValue, bool], greater: frozenset[SSAValue] = frozenset(), finite: bool = False
-    ):
+    def __init__(self, conditions: Mapping[SSAValue, bool], nothing: Collection[SSAValue] = (), finite: bool = False):
         self.known: dict[SSAValue, Known] = {value: np.bool_(holds) for value, holds in conditions.items()}
-        self._greater = greater
+        self.known |= {value: _number(-np.inf, element_of(value.type)) for value in nothing}
         self._finite = finite
 
     def of(self, value: SSAValue) -> Known:
@@ -91,8 +89,6 @@ class KnownValues:
         known = next((x for x in arguments if x is not None), None)
         if known is None or not is_float(element_of(op.operands[-1].type)):
             return None
-        if isinstance(op, SubOp) and op.operands[1] in self._greater and known == -np.inf and arguments[0] is not None:
-            return known
         if self._finite and isinstance(op, MulOp) and known == 0:
             return abs(known)
         if self._finite and isinstance(op, AddOp | SubOp) and np.isinf(known):

@@ -38,6 +38,7 @@ from ...rewriting.uses import replace_uses
 from ..known_values import Known, KnownValues
 from .free_ranges import Copies, FreeRanges
 from .needed_extents import limit_to_needed
+from .rules.exponentials import Base, Exponential
 
 
 @dataclass(frozen=True)
@@ -223,9 +224,11 @@ class _Kernel:
             return _Needed.MAYBE if known is None or known else _Needed.NONE
         if self.is_identity(user, KnownValues({comparison: holds})):
             return _Needed.NONE
-        if (maximum := _maximum_below(user)) is not None:
-            known = KnownValues({comparison: holds}, greater=frozenset(maximum.results))
-            # Where the maximum is −∞, each exponential is NaN, and one of them makes the sum so.
+        if (exponential := _exponential_of_difference(user)) is not None:
+            maximum, exponent = exponential
+            # Where the element is −∞, so is the exponent. But where the maximum is, too, each exponential is NaN, and
+            # one of them makes the sum so.
+            known = KnownValues({comparison: holds}, nothing=[exponent])
             if _is_number(known.of(maximum.inputs[0]), float("-inf")) and self.is_identity(user, known):
                 return _Needed.ONE
         if self.is_identity(user, KnownValues({comparison: holds}, finite=True)):
@@ -350,23 +353,31 @@ def _cone(values: Sequence[SSAValue]) -> set[SSAValue]:
 _EXPONENTIALS = (ALU_OPS["exp"], ALU_OPS["exp2"])
 
 
-def _maximum_below(user: ReduceOp) -> ReduceOp | None:
-    """The reduction m of a sum of exp(x − m), if that is the maximum of x over the same ranges."""
+def _exponential_of_difference(user: ReduceOp) -> tuple[ReduceOp, SSAValue] | None:
+    """Of a sum of exponentials of x − m, or of a positive multiple, the reduction m, if that is the maximum of x over
+    the same ranges, and the exponent."""
     if user.monoid.data != "add" or len(user.inputs) != 1:
         return None
-    exponential = _without_casts(user.inputs[0]).owner
-    if not isinstance(exponential, _EXPONENTIALS):
+    power = _without_casts(user.inputs[0])
+    if not isinstance(power.owner, _EXPONENTIALS):
         return None
-    exponent = _without_casts(exponential.operands[0]).owner
-    if isinstance(exponent, MulOp) and (constant_value(exponent.operands[1]) or 0) > 0:
-        exponent = _without_casts(exponent.operands[0]).owner
-    if not isinstance(exponent, SubOp):
-        return None
-    value, maximum = exponent.operands
+    exponent = power.owner.operands[0]
+    if (scaled := Exponential.of(power)) is not None:
+        if scaled.base != Base(scaled.base.maximum):  # 0 is subtracted where the maximum is infinite
+            return None
+        value, maximum = scaled.value, scaled.base.maximum
+    else:
+        difference = _without_casts(exponent).owner
+        if isinstance(difference, MulOp) and (constant_value(difference.operands[1]) or 0) > 0:
+            difference = _without_casts(difference.operands[0]).owner
+        if not isinstance(difference, SubOp):
+            return None
+        value, maximum = difference.operands
     reduction = maximum.owner
     if not isinstance(reduction, ReduceOp) or reduction.monoid.data != "max" or len(reduction.inputs) != 1:
         return None
-    return reduction if reduction.inputs[0] is value and set(reduction.over) == set(user.over) else None
+    is_maximum = reduction.inputs[0] is value and set(reduction.over) == set(user.over)
+    return (reduction, exponent) if is_maximum else None
 
 
 def _without_casts(value: SSAValue) -> SSAValue:

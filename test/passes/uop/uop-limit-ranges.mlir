@@ -81,6 +81,43 @@ uop.kernel @softmax(%out: memref<64x64xf32>, %x: memref<64x64xf32>, %n: memref<i
 
 // -----
 
+// The same as uop-approximate leaves it: the exponent is a multiple of the difference, in one multiply-add.
+uop.kernel @softmax_by_powers(%out: memref<64x64xf32>, %x: memref<64x64xf32>, %n: memref<i64>) {
+  %j = uop.range j = 64
+  %k = uop.range k = 64
+  %length = uop.load %n[] : memref<i64>
+  %0 = uop.load %x[%j, %k] : memref<64x64xf32>
+  %column = uop.cast %k : index -> i64
+  %inside = uop.lt %column, %length : i64
+  %never = uop.const 0xFF800000 : f32
+  %one = uop.const 1.0 : f32
+  %log2e = uop.const 1.44269502 : f32
+  %large = uop.const 1.07374182e+09 : f32
+  %1 = uop.where %inside, %0, %never : f32
+  %2 = uop.reduce max %1 over %k : f32
+  %3 = uop.abs %2 : f32
+  %4 = uop.le %3, %large : f32
+  %5 = uop.where %4, %log2e, %one : f32
+  %6 = uop.neg %5 : f32
+  %7 = uop.mul %2, %6 : f32
+  %8 = uop.fma %1, %5, %7 : f32
+  %9 = uop.exp2 %8 : f32
+  %10 = uop.reduce add %9 over %k : f32
+  %11 = uop.div %9, %10 : f32
+  uop.store %11, %out[%j, %k] : memref<64x64xf32>
+}
+// CHECK-LABEL: uop.kernel @softmax_by_powers
+// CHECK:       uop.range k = 64{{$}}
+// CHECK:       %[[N:.*]] = uop.cast %length : i64 -> index
+// CHECK:       %[[HI:.*]] = uop.max %[[N]], %{{.*}} : index
+// CHECK:       %[[K:.*]] = uop.range k = 64 to %[[HI]]
+// CHECK:       uop.reduce max %{{.*}} over %[[K]] : f32
+// CHECK:       uop.reduce add %{{.*}} over %[[K]] : f32
+// CHECK-NOT:   uop.range
+// CHECK:       uop.store %{{.*}}, %out[%j, %k]
+
+// -----
+
 // One row is stored.
 uop.kernel @row(%out: memref<64x8xf32>, %x: memref<8xf32>, %position: memref<i64>) {
   %i = uop.range i = 64
