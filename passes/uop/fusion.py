@@ -362,8 +362,9 @@ class Fusion:
 
     def _end_of_cut(self, op: Operation, cone: Cone) -> Operation:
         """Where the new kernel that computes `op` ends, inside of the one that is cut."""
-        while only_widens(op) and isinstance(op.operands[0].owner, Operation) and op.operands[0].owner in cone.ops:
-            op = op.operands[0].owner
+        while only_widens(op) and (narrow := source_of_view(op.operands[0]).owner) in cone.ops:
+            assert isinstance(narrow, Operation)
+            op = narrow
         end = self._furthest(op)[0] if isinstance(op, Combination) else self._with_layout(op)
         return end if end in cone.ops[:-1] else op
 

@@ -288,6 +288,22 @@ func.func @gather(%x: tensor<10x4xf32>, %i: tensor<3x4xi64>) -> tensor<3x4xf32> 
 
 // -----
 
+// What is gathered from is widened, which lies in memory as it is, seen through a reshape.
+func.func @gather_widened(%x: tensor<2x3x6xf32>, %i: tensor<4x6xi64>) -> tensor<4x6xf64> {
+  %0 = uop.permute %x order [1, 0, 2] : tensor<2x3x6xf32> -> tensor<3x2x6xf32>
+  %1 = uop.reshape %0 : tensor<3x2x6xf32> -> tensor<6x6xf32>
+  // expected-remark@+2 {{its kernel ends at uop.permute, which writes 144 bytes; further on, uop.cast of tensor<6x6xf64> would be read at places that data chooses}}
+  // expected-remark@+1 {{its kernel ends at uop.cast, which writes 288 bytes; further on, uop.cast of tensor<6x6xf64> would be read at places that data chooses}}
+  %2 = uop.cast %1 : tensor<6x6xf32> -> tensor<6x6xf64>
+  %3 = uop.gather %2, %i axis 0 : (tensor<6x6xf64>, tensor<4x6xi64>) -> tensor<4x6xf64>
+  func.return %3 : tensor<4x6xf64>
+}
+// CHECK-LABEL: uop.kernel @gather_widened_0(%x: tensor<2x3x6xf32>) -> (tensor<3x2x6xf32>) {
+// CHECK-LABEL: uop.kernel @gather_widened_1(%x: tensor<6x6xf32>) -> (tensor<6x6xf64>) {
+// CHECK-LABEL: uop.kernel @gather_widened_2(%i: tensor<4x6xi64>, %x: tensor<6x6xf64>) -> (tensor<4x6xf64>) {
+
+// -----
+
 // What comes before and behind a scan is in its kernel, another scan along the same axis too.
 func.func @scans(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %0 = uop.mul %x, %y : tensor<4x8xf32>
