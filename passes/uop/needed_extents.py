@@ -11,10 +11,11 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from ...dialects.function_sizes import FunctionSizes
 from ...dialects.limits import Limits
-from ...dialects.symbols import Extent
+from ...dialects.symbols import Bounds, Extent
 from ...dialects.types import index, shape_of
 from ...dialects.uop import (
     CastOp,
+    FloordivOp,
     KernelOp,
     LaunchOp,
     LoadOp,
@@ -88,7 +89,7 @@ class _Program:
 
     def _walk(self) -> bool:
         """Go backwards through the program once; whether more of a kernel's results is needed than was known."""
-        needed = _Needs()
+        needed = _Needs(self.sizes.bounds)
         has_grown = False
         for op in reversed(list(self.function.body.block.ops)):
             if isinstance(op, ReturnOp):
@@ -111,7 +112,8 @@ class _Program:
             return False
         here = {place: needed.of(result) for place, result in enumerate(op.results)}
         known = self.stored.get(name)
-        stored = here if known is None else {place: _joined(known[place], own) for place, own in here.items()}
+        bounds = self.sizes.bounds
+        stored = here if known is None else {place: _joined(known[place], own, bounds) for place, own in here.items()}
         self.stored[name] = stored
         for result, taken in zip(op.results, op.reused(), strict=True):
             if taken is not None:  # what is not written stays as it was
@@ -141,12 +143,13 @@ class _Program:
 class _Needs:
     """What is needed of values of a program, as far as its users are known."""
 
-    def __init__(self) -> None:
+    def __init__(self, bounds: Bounds) -> None:
+        self._bounds = bounds
         self._known: dict[SSAValue, Needed] = {}
 
     def add(self, value: SSAValue, extents: Needed) -> None:
         known = self._known.get(value)
-        self._known[value] = extents if known is None else _joined(known, extents)
+        self._known[value] = extents if known is None else _joined(known, extents, self._bounds)
 
     def of(self, value: SSAValue) -> Needed:
         """All of a value that nobody reads: to remove it is for others."""
@@ -214,18 +217,26 @@ class _Kernel:
                 for value in load.indices
             )
             place = load.buffer.index - self.outputs
-            found[place] = _joined(found[place], extents) if place in found else extents
+            found[place] = _joined(found[place], extents, self.sizes.bounds) if place in found else extents
         return found
 
     def _extent(
         self, value: SSAValue, limits: dict[SSAValue, Extent | None], symbols: Mapping[int, str]
     ) -> Extent | None:
-        """What an index stays below, where it is made of symbols and of ranges, of which some have limits."""
+        """What an index stays below, where it is made of symbols and of ranges, of which some have limits, and of
+        quotients of such, for whose dividends it calls itself."""
         form = self.analysis.form(value)
         total = Extent.of(form.constant + 1)
         for range, coefficient in form.terms.items():
             if (name := self._symbol(range, symbols)) is not None:
                 total += Extent.of(name) * coefficient
+                continue
+            if coefficient > 0 and isinstance(range.owner, FloordivOp):
+                dividend, divisor = range.owner.operands
+                extent, by = self._extent(dividend, limits, symbols), constant_value(divisor)
+                if extent is None or not isinstance(by, int) or by <= 0:
+                    return None
+                total += ((extent - 1) // by) * coefficient
                 continue
             if not isinstance(range.owner, RangeOp) or coefficient < 0:
                 return None
@@ -351,13 +362,21 @@ def _known(extents: Sequence[Extent]) -> Needed:
     return tuple(extent if extent.symbols else None for extent in extents)
 
 
-def _joined(first: Needed, second: Needed) -> Needed:
-    """What is needed where either is."""
-    return tuple(a if a == b else None for a, b in zip(first, second, strict=True))
+def _joined(first: Needed, second: Needed, bounds: Bounds) -> Needed:
+    """What is needed where either is: the greater extent, where the bounds of symbols say which it is."""
+
+    def greater(a: Extent | None, b: Extent | None) -> Extent | None:
+        if a is None or b is None or a == b:
+            return a and b
+        low, high = (a - b).range(bounds)
+        return a if low >= 0 else b if high <= 0 else None
+
+    return tuple(map(greater, first, second))
 
 
 def _reshaped(needed: Needed, shape: Sequence[int], source: Sequence[int]) -> Needed:
-    """What is needed of the input of a reshape: along an axis that stays, or of several axes along the first."""
+    """What is needed of the input of a reshape: along an axis that stays, or of several axes along the first, of which
+    the last that is needed may be in part."""
     if 0 in shape or not any(needed):
         return (None,) * len(source)
     found: list[Extent | None] = [None] * len(source)
@@ -366,5 +385,6 @@ def _reshaped(needed: Needed, shape: Sequence[int], source: Sequence[int]) -> Ne
         if extent is None:
             continue
         elements = extent * prod(shape[axis] for axis in split[1:])
-        found[merged[0]] = elements.divided_by(Extent.of(prod(source[axis] for axis in merged[1:])))
+        behind = prod(source[axis] for axis in merged[1:])
+        found[merged[0]] = (elements + (behind - 1)) // behind
     return tuple(found)

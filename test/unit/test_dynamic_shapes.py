@@ -247,6 +247,13 @@ def test_block_with_cache_at_every_level(target: str) -> None:
     check(Block().eval(), [{0: S}, None], calls, target=target)
 
 
+def test_rows_of_several_symbols_at_every_level() -> None:
+    """Batches of tokens are rows of one matrix, of which those that are needed are the first."""
+    torch.manual_seed(0)
+    layers = nn.Sequential(nn.Linear(3, 8), nn.GELU(), nn.Linear(8, 4)).eval()
+    check(lambda x: (layers(x).softmax(1), layers(x).amax((1, 2))), PAIR, matrices(3), target="c")
+
+
 def test_symbols_and_extents_stand_in_the_function() -> None:
     program = check(lambda x: x.sum(2), PAIR, matrices(3))
     text = str(program.function).split("\n", 1)[0]

@@ -156,3 +156,66 @@ func.func @whole(%s: tensor<i64> {uop.symbol = #uop.symbol<s, 1 to 64>}, %x: ten
 }
 // CHECK-LABEL: uop.kernel @each(%out: memref<64xf32>, %x: memref<64xf32>) {
 // CHECK:         uop.range i = 64{{$}}
+
+// -----
+
+// Rows of batches: 16 b of them, of which one reader needs 16 (b - 1) + s, which are no more. Where they are parted again, b
+// batches are needed, of which the last may be in part.
+uop.kernel @each(%out: memref<4x16x8xf32>, %x: memref<4x16x8xf32>) {
+  %i = uop.range i = 4
+  %k = uop.range k = 16
+  %j = uop.range j = 8
+  %0 = uop.load %x[%i, %k, %j] : memref<4x16x8xf32>
+  %1 = uop.exp %0 : f32
+  uop.store %1, %out[%i, %k, %j] : memref<4x16x8xf32>
+}
+uop.kernel @merge(%out: memref<64x8xf32>, %x: memref<4x16x8xf32>) {
+  %i = uop.range i = 64
+  %j = uop.range j = 8
+  %c16 = uop.const 16 : index
+  %batch = uop.floordiv %i, %c16 : index
+  %row = uop.floormod %i, %c16 : index
+  %0 = uop.load %x[%batch, %row, %j] : memref<4x16x8xf32>
+  uop.store %0, %out[%i, %j] : memref<64x8xf32>
+}
+uop.kernel @sum(%out: memref<8xf32>, %b: memref<i64>, %s: memref<i64>, %x: memref<64x8xf32>) {
+  %c16 = uop.const 16 : index
+  %0 = uop.load %b[] : memref<i64>
+  %batches = uop.cast %0 : i64 -> index
+  %1 = uop.load %s[] : memref<i64>
+  %rows = uop.cast %1 : i64 -> index
+  %i = uop.range i = 4 to %batches
+  %k = uop.range k = 16 to %rows
+  %j = uop.range j = 8
+  %first = uop.mul %i, %c16 : index
+  %row = uop.add %first, %k : index
+  %2 = uop.load %x[%row, %j] : memref<64x8xf32>
+  %3 = uop.reduce add %2 over %i, %k : f32
+  uop.store %3, %out[%j] : memref<8xf32>
+}
+uop.kernel @firsts(%out: memref<4x8xf32>, %b: memref<i64>, %x: memref<64x8xf32>) {
+  %c16 = uop.const 16 : index
+  %0 = uop.load %b[] : memref<i64>
+  %batches = uop.cast %0 : i64 -> index
+  %i = uop.range i = 4 to %batches
+  %k = uop.range k = 16
+  %j = uop.range j = 8
+  %first = uop.mul %i, %c16 : index
+  %row = uop.add %first, %k : index
+  %1 = uop.load %x[%row, %j] : memref<64x8xf32>
+  %2 = uop.reduce add %1 over %k : f32
+  uop.store %2, %out[%i, %j] : memref<4x8xf32>
+}
+func.func @batches(%b: tensor<i64> {uop.symbol = #uop.symbol<b, 1 to 4>}, %s: tensor<i64> {uop.symbol = #uop.symbol<s, 1 to 16>}, %x: tensor<4x16x8xf32> {uop.extents = #uop.extents<b, s, 8>}) -> (tensor<8xf32>, tensor<4x8xf32> {uop.extents = #uop.extents<b, 8>}) {
+  %0 = uop.launch @each(%x) : (tensor<4x16x8xf32>) -> tensor<4x16x8xf32>
+  %1 = uop.launch @merge(%0) : (tensor<4x16x8xf32>) -> tensor<64x8xf32>
+  %2 = uop.launch @sum(%b, %s, %1) : (tensor<i64>, tensor<i64>, tensor<64x8xf32>) -> tensor<8xf32>
+  %3 = uop.launch @firsts(%b, %1) : (tensor<i64>, tensor<64x8xf32>) -> tensor<4x8xf32>
+  func.return %2, %3 : tensor<8xf32>, tensor<4x8xf32>
+}
+// CHECK-LABEL: uop.kernel @each
+// CHECK:         uop.range i = 4 to %
+// CHECK-LABEL: uop.kernel @merge
+// CHECK:         %[[B:.*]] = uop.cast %{{.*}} : i64 -> index
+// CHECK:         %[[ROWS:.*]] = uop.mul %[[B]], %{{.*}} : index
+// CHECK:         uop.range i = 64 to %[[ROWS]]
