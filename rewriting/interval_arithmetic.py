@@ -179,7 +179,10 @@ def _xor(element: Attribute, operands: Sequence[Interval]) -> Interval | None:
         return Interval(x.low ^ y.low, x.low ^ y.low)
     if min(x.low, y.low) < 0:
         return None
-    return Interval(0, (1 << max(x.high, y.high).bit_length()) - 1)
+    # The lesser operand changes no more than the bits that it may have.
+    less, more = sorted(operands, key=lambda operand: operand.high)
+    bits = (1 << less.high.bit_length()) - 1
+    return Interval(more.low & ~bits, more.high | bits)
 
 
 def _not(element: Attribute, operands: Sequence[Interval]) -> Interval | None:

@@ -18,7 +18,7 @@ from ....rewriting.interval_arithmetic import Interval
 from ....rewriting.linear import LinearForm
 from ..held_alike import is_held_alike
 from ..linear import conjuncts
-from .indices import ZERO, Indices, split_multiples
+from .indices import ZERO, Indices, is_multiple, split_multiples
 from .lowering import Lowering
 from .scopes import Scope
 from .values import LateRead, Place, array_type, is_one_element
@@ -65,10 +65,10 @@ def _swizzled_index(
     if not moving.terms and not moving.constant:
         return row_start + start + rest
     own_row, other_row = indices.split_by_loops(row_start)
-    length = indices.bounds(own_row).high + chunks * unit
-    if length & (length - 1) or chunks * unit < row_length:  # the exclusive or might seem to leave the rows
+    length = chunks * unit
+    if length & (length - 1) or not is_multiple(own_row, length):  # the exclusive or might seem to leave the rows
         own_row, other_row = ZERO, row_start
-        length = chunks * unit
+    length += indices.bounds(own_row).high
     fixed = indices.pinned(own_row + start)
     moved = scope.alu("xor", indices.value(scope, fixed), indices.value(scope, moving * unit))
     return indices.leaf(moved, Interval.of_extent(length)) + other_row + rest
