@@ -28,19 +28,22 @@ TASK_ROWS = 128
 MOST_VECTORS = 4
 """Of keys in a step: of few queries, lest what is packed of them fill the first cache."""
 
-HEADS = 4
-"""Heads side by side of one query each: each has a chain of exponentials that the next key waits for."""
+PACKED_QUERIES = 2
+"""Queries that share a key, for each vector that it is made of, from which on it pays to pack it: sums of lanes take
+shuffles for each query, packing for each vector (measured: 8 of depth 64, 3 of 32, 2 of 16)."""
+
+PRODUCTS = 128
+"""Vectors of products of queries and keys in a step where keys are not packed: more would not be in registers."""
 
 
 def cpu_attention_schedule(shape: KernelShape, attention: AttentionShape, lanes: int) -> Choice:
     """Lanes along the keys, and then along the channels of the values: scores of some queries and keys are a product,
     whose maxima and exponentials are vectors, and the sums of values are another of what came of it.
 
-    Keys are packed, transposed, unless each has but one query, which that would not pay for. Tasks are heads, and runs
-    of queries where there are few of these.
+    Keys of many queries, or of more than registers hold, are packed, transposed. Others are read as they lie, with
+    lanes along the depth, and the sums of these lanes are those along the keys. Tasks are heads, and runs of queries
+    where there are few of these.
     """
-    if all(shape.extents[axis] <= 1 for axis in attention.rows):
-        return _one_query(shape, attention, lanes)
     extents = {axis: max(1, extent) for axis, extent in shape.extents.items()}
     channels, keys = extents[attention.channels], extents[attention.keys]
     scores = SCORES if lanes >= WIDE_LANES else SCORES // 2
@@ -49,7 +52,14 @@ def cpu_attention_schedule(shape: KernelShape, attention: AttentionShape, lanes:
     vectors = ceil_div(channels, lanes * parts)
     row = max(reversed(attention.rows), key=lambda axis: extents[axis], default=None)
     rows = 1 if row is None else min(ROWS, extents[row], scores // 2, max(1, SUMS // vectors))
-    together = min(MOST_VECTORS, scores // rows, ceil_div(keys, lanes))
+    runs = ceil_div(extents[attention.depth], lanes)
+    sharing = prod(extents[axis] for axis in attention.rows)
+    registers = 2 * scores
+    is_packed = not _lie_along_depth(attention) or (
+        sharing > 1 and (sharing >= PACKED_QUERIES * runs or rows * runs > registers)
+    )
+    most = min(MOST_VECTORS, scores // rows) if is_packed else PRODUCTS // (rows * runs * lanes)
+    together = max(1, min(most, ceil_div(keys, lanes)))
 
     tasks = parts * prod(extents[axis] for axis in attention.batch)
     axes: Axes = {}
@@ -69,39 +79,25 @@ def cpu_attention_schedule(shape: KernelShape, attention: AttentionShape, lanes:
         *factors_of((ceil_div(keys, together * lanes), AxisKind.LOOP), (together, AxisKind.REGISTER)),
         Factor(lanes, AxisKind.REGISTER, of=attention.channels),
     ]
-    panels = _panels(attention)
-    stage = tuple(panels.values()) + _narrow(attention, panels)
-    packed = "".join(f", %{staging.buffer} packed" for staging in stage)
+    stage: tuple[Staging, ...] = ()
+    if is_packed:
+        panels = _panels(attention)
+        stage = tuple(panels.values()) + _narrow(attention, panels)
+        how = "".join(f", %{staging.buffer} packed" for staging in stage)
+    else:
+        loops = ceil_div(runs, registers)
+        axes[attention.depth] = factors_of(
+            (loops, AxisKind.LOOP), (ceil_div(runs, loops), AxisKind.REGISTER), (lanes, AxisKind.REGISTER)
+        )
+        how = f", summed over vectors along {attention.depth}"
     along = "" if row is None else f" along {row}"
-    reason = f"attention: scores of {rows}{along} x {together} vectors of {lanes} along {attention.keys}{packed}"
+    reason = f"attention: scores of {rows}{along} x {together} vectors of {lanes} along {attention.keys}{how}"
     return Choice(schedule_of(shape, axes, stage), reason)
 
 
-def _one_query(shape: KernelShape, attention: AttentionShape, lanes: int) -> Choice:
-    """One key after the other: lanes along the channels, and along the depth of the scores, which no value has
-    together; some heads side by side."""
-    channels, depth = (max(1, shape.extents[axis]) for axis in (attention.channels, attention.depth))
-    lanes = min(lanes, power_of_two_above(channels))
-    vectors, steps = ceil_div(channels, lanes), ceil_div(depth, lanes)
-    parts = ceil_div(vectors, SUMS)
-    vectors = ceil_div(vectors, parts)
-    loops = ceil_div(steps, SCORES)
-    axes: Axes = {
-        attention.channels: factors_of(
-            (parts, AxisKind.BLOCK), (vectors, AxisKind.REGISTER), (lanes, AxisKind.REGISTER)
-        ),
-        attention.depth: factors_of(
-            (loops, AxisKind.LOOP), (ceil_div(steps, loops), AxisKind.REGISTER), (lanes, AxisKind.REGISTER)
-        ),
-        attention.keys: factors_of((max(1, shape.extents[attention.keys]), AxisKind.LOOP)),
-    }
-    heads = next((axis for axis in reversed(attention.batch) if shape.extents[axis] >= HEADS), None)
-    count = 1 if heads is None else max(1, min(HEADS, SCORES // vectors))
-    if heads is not None and count > 1:
-        axes[heads] = factors_of((ceil_div(shape.extents[heads], count), AxisKind.BLOCK), (count, AxisKind.REGISTER))
-    beside = f", {count} along {heads} side by side" if count > 1 else ""
-    reason = f"attention of one query: {vectors} vectors of {lanes} along {attention.channels}{beside}"
-    return Choice(schedule_of(shape, axes), reason)
+def _lie_along_depth(attention: AttentionShape) -> bool:
+    """Whether the elements of a key lie side by side."""
+    return any((access.indices[-1] or {}).get(attention.depth) == 1 for access in attention.key if access.indices)
 
 
 def _panels(attention: AttentionShape) -> dict[str, Staging]:

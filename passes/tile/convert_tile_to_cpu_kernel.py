@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from math import gcd
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IndexType, ModuleOp, f32, f64
@@ -14,25 +13,24 @@ from xdsl.passes import ModulePass
 
 from ...dialects import cpu_kernel
 from ...dialects.cpu_kernel.control import VECTOR_BYTES
-from ...dialects.layouts import strides_of
 from ...dialects.loop import ForOp, YieldOp
 from ...dialects.tile import AxisOp, LeaveUnlessOp, ReadOp, StageOp, TakeAcrossOp, WriteOp
 from ...dialects.traversal import ops_inside
-from ...dialects.types import byte_width, element_of, index, is_memref, is_vector, shape_of
+from ...dialects.types import byte_width, element_of, index, shape_of
 from ...dialects.uop import AddOp, AluOp, BitcastOp, CastOp, ConstOp, ExpandOp, KernelOp, MulOp, ReduceAxisOp
 from ...rewriting.dead import erase_unused
 from ...rewriting.diagnostics import PassError
 from ...rewriting.interval_arithmetic import Interval
 from ...rewriting.linear import LinearForm
 from ...rewriting.locations import UNKNOWN
-from .accesses import accesses_of
 from .launches import launches_of, output_count
-from .linear import linear_form, negative_form
-from .lower.indices import ZERO, Indices
+from .linear import negative_form
+from .lower.indices import Indices
 from .lower.lowering import flat_types
 from .lower.values import Value, Values
 from .lower_cpu.accesses import lower_read, lower_write
 from .lower_cpu.costs import task_grain
+from .lower_cpu.lanes import choose_lanes
 from .lower_cpu.loops import lower_loop
 from .lower_cpu.lowering import ONLY, CPULowering, Place
 from .lower_cpu.reductions import lower_reduce_axis
@@ -51,8 +49,8 @@ class ConvertTileToCPUKernelPass(ModulePass):
     - Block axes become the digits of a task's number; what follows `tile.leave_unless` stands in a branch.
     - Register tiles become scalars and vectors, all written out. Lanes go along the register dimension along which
       most accesses find their elements side by side, as many as the widest element leaves room for, and along others
-      that no value has together with that (the channels of attention beside the depth of its scores); accesses with
-      other strides give each lane its own index.
+      that no value has together with that, or that sums over it have (the keys of attention, whose scores are sums over
+      the depth); accesses with other strides give each lane its own index.
     - Loops carry vectors. The steps of a loop, or of a block axis, in which the masks of ragged axes may not hold are
       apart: all others have no masks, and the last knows how many lanes it has. A loop that carries more vectors than
       there are registers is one for each part of them.
@@ -97,7 +95,7 @@ def _lower_with(kernel: KernelOp, vector_bytes: int, most_lanes: int, outputs: i
     root = VectorScope(block)
     root.location = kernel.location
     indices = Indices(root)
-    dimensions, lanes = _lanes(kernel, most_lanes)
+    dimensions, lanes = choose_lanes(kernel, most_lanes)
     registers = 32 if vector_bytes >= 64 else 16
     lowering = CPULowering(kernel, root, indices, Values(indices), lanes, dimensions, registers, _ragged(kernel))
     for old, new in zip(arguments, block.args, strict=True):
@@ -134,48 +132,6 @@ def _widest_bytes(kernel: KernelOp) -> int:
     elements = {element_of(x.type) for op in ops_inside(kernel.body) for x in op.results if shape_of(x.type)}
     elements |= {element_of(x.type) for op in ops_inside(kernel.body) for x in op.operands if shape_of(x.type)}
     return max((byte_width(element) for element in elements if element != index), default=4)
-
-
-def _lanes(kernel: KernelOp, most: int) -> tuple[Sequence[int], int]:
-    """The dimensions that lanes go along, and how many a vector has; none where there are no register axes.
-
-    The first is the one that has the most of accesses; others are those that no value has together with it.
-    """
-    axes = [op for op in kernel.body.block.ops if isinstance(op, AxisOp) and op.dimension is not None]
-    runs = {axis.dimension: 0 for axis in axes}
-    extents = {axis.dimension: axis.extent for axis in axes}
-    for access in accesses_of(kernel):
-        type = access.buffer.type
-        assert is_memref(type)
-        place = ZERO
-        for value, stride in zip(access.indices, strides_of(type), strict=True):
-            form = linear_form(value)
-            place += ZERO if form is None else form * stride
-        for axis in axes:
-            if place.terms.get(axis.result) == 1:
-                runs[axis.dimension] += _steps_around(access)
-    able = [dimension for dimension, extent in extents.items() if dimension is not None and gcd(extent, most) > 1]
-    if not able:
-        return (), 1
-    able.sort(key=lambda dimension: (runs[dimension], gcd(extents[dimension], most), dimension), reverse=True)
-    lanes = gcd(extents[able[0]], most)
-    types = [result.type for op in ops_inside(kernel.body) for result in op.results]
-    shapes = {shape_of(type) for type in types if is_vector(type)}
-    chosen = able[:1]
-    for dimension in able[1:]:
-        together = any(shape[dimension] > 1 and any(shape[other] > 1 for other in chosen) for shape in shapes)
-        if runs[dimension] and extents[dimension] % lanes == 0 and not together:
-            chosen.append(dimension)
-    return chosen, lanes
-
-
-def _steps_around(op: Operation) -> int:
-    """How often the loops around an op carry it out."""
-    steps = 1
-    while isinstance(parent := op.parent_op(), ForOp):
-        steps *= parent.axis.extent.data
-        op = parent
-    return steps
 
 
 def _ragged(kernel: KernelOp) -> list[LinearForm]:
@@ -250,8 +206,9 @@ def _lower_op(lowering: CPULowering, scope: VectorScope, op: Operation) -> None:
 def _lower_elementwise(lowering: CPULowering, scope: VectorScope, op: Operation) -> None:
     (result,) = op.results
     parts: dict[Place, Value] = {}
-    for place in lowering.places(shape_of(result.type)):
-        operands = [lowering.at(x, place) for x in op.operands]
+    shape = shape_of(result.type)
+    for place in lowering.places(shape):
+        operands = [lowering.at(scope, x, shape, place) for x in op.operands]
         fused = _fused(scope, op, operands)
         parts[place] = lowering.elements.apply(scope, op, operands, ()) if fused is None else fused
     lowering.set(result, parts)

@@ -84,6 +84,9 @@ def run(program: Captured, inputs: list[torch.Tensor]) -> torch.Tensor:
         (3, 3, 5, 40, torch.float32, 4, 32),
         (2, 1, 6, 56, torch.bfloat16, None, 32),
         (4, 2, 1, 24, torch.float16, None, 16),
+        (2, 2, 1, 67, torch.float32, None, 64),
+        (3, 3, 1, 80, torch.bfloat16, 5, 32),
+        (2, 2, 2, 130, torch.float32, None, 16),
     ],
 )
 def test_one_walk_up_to_the_position(
@@ -200,6 +203,37 @@ def test_infinities_and_nan() -> None:
         x[1, 0] *= 1e18
 
     _masked(Written(), lambda: torch.ones(11, 37, dtype=torch.bool), put)
+
+
+@pytest.mark.parametrize("vector_bytes", [16, 32, 64])
+def test_keys_that_are_looked_up(vector_bytes: int) -> None:
+    """Of a cache in pages, some of them of 8 bits with a scale each: where a key lies, and what it is multiplied with,
+    is a lane of a vector."""
+
+    class Paged(nn.Module):
+        def forward(
+            self,
+            q: torch.Tensor,
+            cache: torch.Tensor,
+            scales: torch.Tensor,
+            pages: torch.Tensor,
+            position: torch.Tensor,
+        ) -> torch.Tensor:
+            k, v = (cache[half, :, pages].to(q.dtype) * scales[half, :, pages, None] for half in range(2))
+            mask = torch.arange(len(pages))[None] <= position
+            return F.scaled_dot_product_attention(q, k[None], v[None], attn_mask=mask)
+
+    def make() -> Call:
+        cache = torch.randint(-100, 100, (2, 3, 50, 48), dtype=torch.int8)
+        return Call(
+            Paged(), (torch.randn(1, 3, 1, 48), cache, torch.rand(2, 3, 50) / 50, torch.randperm(37), torch.tensor(29))
+        )
+
+    program = Captured(make(), make, "test")
+    assert compiled(program, min(vector_bytes, DEVICES["cpu"].vector_bytes()))
+    inputs = program.make_inputs(4)
+    wanted = Paged()(*(value.double() if value.is_floating_point() else value for value in inputs))
+    torch.testing.assert_close(run(program, inputs).double(), wanted, rtol=2e-6, atol=2e-6)
 
 
 def test_few_queries_are_products_that_stand_alone() -> None:

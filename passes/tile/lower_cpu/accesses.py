@@ -24,17 +24,17 @@ STREAMED_BYTES = 64 << 20
 
 
 def lower_read(lowering: CPULowering, scope: VectorScope, op: ReadOp) -> None:
-    type = lowering.part_type(op.result.type)
-    if lanes_of(type) and (rectangles := _rectangles(lowering, scope, op, op.indices, shape_of(op.result.type))):
+    shape, type = shape_of(op.result.type), lowering.part_type(op.result.type)
+    if lanes_of(type) and (rectangles := _rectangles(lowering, scope, op, op.indices, shape)):
         lowering.set(op.result, _read_rectangles(lowering, scope, op, rectangles, type))
         return
     parts: dict[Place, Value] = {}
-    for place in lowering.places(shape_of(op.result.type)):
-        mask = mask_at(lowering, scope, op.mask, place)
+    for place in lowering.places(shape):
+        mask = mask_at(lowering, scope, op.mask, shape, place)
         if mask is None:
             part = scope.const(0, element_of(type))
         else:
-            address = _address(lowering, scope, op.buffer, op.indices, place)
+            address = _address(lowering, scope, op.buffer, op.indices, shape, place)
             part = load(lowering, scope, lowering.buffers[op.buffer], address, type, mask)
         parts[place] = lowering.indices.leaf(part) if element_of(type) == index else part
     lowering.set(op.result, parts)
@@ -46,10 +46,10 @@ def lower_write(lowering: CPULowering, scope: VectorScope, op: WriteOp) -> None:
         _write_rectangles(lowering, scope, op, rectangles)
         return
     for place in lowering.places(shape):
-        mask = mask_at(lowering, scope, op.mask, place)
+        mask = mask_at(lowering, scope, op.mask, shape, place)
         if mask is not None:
             value = lowering.vector_at(scope, op.value, place)
-            address = _address(lowering, scope, op.buffer, op.indices, place)
+            address = _address(lowering, scope, op.buffer, op.indices, shape, place)
             store(lowering, scope, value, lowering.buffers[op.buffer], address, mask)
 
 
@@ -85,13 +85,13 @@ def _rectangles(
         if first[dimension] % count:
             continue
         places = tuple((*first[:dimension], first[dimension] + row, *first[dimension + 1 :]) for row in range(count))
-        masks = [mask_at(lowering, scope, op.mask, place) for place in places]
+        masks = [mask_at(lowering, scope, op.mask, shape, place) for place in places]
         rows = next((row for row, mask in enumerate(masks) if mask is None), count)
         counts = {mask.count for mask in masks[:rows] if mask is not None}
         has_conditions = any(mask is not None and mask.condition is not None for mask in masks)
         if has_conditions or len(counts) > 1 or any(mask is not None for mask in masks[rows:]):
             return []
-        addresses = [_address(lowering, scope, op.buffer, indices, place) for place in places]
+        addresses = [_address(lowering, scope, op.buffer, indices, shape, place) for place in places]
         if not _is_rectangle(addresses, lane):
             return []
         lanes = (counts.pop() if counts else None) or lowering.lanes
@@ -117,7 +117,7 @@ def _row_dimension(
     lie apart."""
     first = next(iter(lowering.places(shape)))
     (lane,) = lowering.lane.terms
-    address = _address(lowering, scope, op.buffer, indices, first)
+    address = _address(lowering, scope, op.buffer, indices, shape, first)
     if address.terms.get(lane, 1) == 1:
         return None
     for dimension, extent in enumerate(shape):
@@ -126,7 +126,7 @@ def _row_dimension(
         if gcd(extent, lowering.lanes) < LEAST_ROWS:
             continue
         second = tuple(1 if place == dimension else x for place, x in enumerate(first))
-        if _is_rectangle([address, _address(lowering, scope, op.buffer, indices, second)], lane):
+        if _is_rectangle([address, _address(lowering, scope, op.buffer, indices, shape, second)], lane):
             return dimension
     return None
 
@@ -168,11 +168,16 @@ def _write_rectangles(lowering: CPULowering, scope: VectorScope, op: WriteOp, re
 
 
 def _address(
-    lowering: CPULowering, scope: VectorScope, buffer: SSAValue, coordinates: Sequence[SSAValue], place: Place
+    lowering: CPULowering,
+    scope: VectorScope,
+    buffer: SSAValue,
+    coordinates: Sequence[SSAValue],
+    tile: Sequence[int],
+    place: Place,
 ) -> LinearForm:
     type = buffer.type
     assert is_memref(type)
-    forms = [lowering.form_at(coordinate, place) for coordinate in coordinates]
+    forms = [lowering.form_at(scope, coordinate, tile, place) for coordinate in coordinates]
     return flat_index(lowering.indices, scope, type, forms)
 
 

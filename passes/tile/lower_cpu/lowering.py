@@ -9,7 +9,7 @@ from itertools import product
 
 from xdsl.ir import Attribute, SSAValue
 
-from ....dialects.cpu_kernel import LanesOp
+from ....dialects.cpu_kernel import ExtractOp, LanesOp
 from ....dialects.tile import AxisOp
 from ....dialects.types import element_of, index, shape_of, with_shape
 from ....dialects.uop import KernelOp
@@ -18,7 +18,7 @@ from ....rewriting.linear import LinearForm
 from ..linear import extent_of
 from ..lower.indices import Indices
 from ..lower.values import Value, Values
-from .vector_scope import VectorScope
+from .vector_scope import VectorScope, lanes_of
 
 Place = tuple[int, ...]
 """Which part of a tile: an element along each dimension, a vector along that of the lanes."""
@@ -32,8 +32,8 @@ class CPULowering:
     """The lowering of one kernel.
 
     root: the kernel's body.
-    lanes: those of a vector; 1 where the kernel has none. lane_dimensions: the dimensions of tiles that they go along,
-    of which no tile has two.
+    lanes: those of a vector; 1 where the kernel has none. lane_dimensions: the dimensions of tiles that they go along;
+    of a tile that has several, along the first.
     registers: vectors that the machine holds.
     ragged: forms of the conditions of tile form: each is negative where the condition holds.
     parts: value of tile form → its scalars and vectors. A scalar may stand for a vector whose lanes are all alike.
@@ -96,28 +96,49 @@ class CPULowering:
         finally:
             del self.window[dimension]
 
-    def at(self, value: SSAValue, place: Place) -> Value:
-        """The part of a value at a place of a tile that it is expanded to."""
+    def at(self, scope: VectorScope, value: SSAValue, tile: Sequence[int], place: Place) -> Value:
+        """The part of a value at a place of a tile of this shape, which it is expanded to: one lane of a vector where
+        those of the tile go along another dimension."""
         shape = shape_of(value.type)
-        own = tuple(0 if extent == 1 else x for extent, x in zip(shape, place, strict=True)) if shape else ()
-        return self.parts[value][own]
+        if not shape:
+            return self.parts[value][ONLY]
+        own = [0 if extent == 1 else x for extent, x in zip(shape, place, strict=True)]
+        along = self.lane_dimension(shape)
+        if along is None or along == self.lane_dimension(tile):
+            return self.parts[value][tuple(own)]
+        own[along], lane = divmod(own[along], self.lanes)
+        return self._of_lane(scope, self.parts[value][tuple(own)], lane)
 
-    def form_at(self, value: SSAValue, place: Place) -> LinearForm:
+    def _of_lane(self, scope: VectorScope, part: Value, lane: int) -> Value:
+        if isinstance(part, SSAValue):
+            return scope.insert(ExtractOp.of(part, lane)).result if lanes_of(part.type) else part
+        total = LinearForm({}, part.constant)
+        for leaf, coefficient in part.terms.items():
+            if isinstance(leaf.owner, LanesOp):
+                total += LinearForm({}, lane * coefficient)
+            else:
+                bounds = self.indices.bounds(LinearForm({leaf: 1}))
+                of_lane = self._of_lane(scope, leaf, lane)
+                assert isinstance(of_lane, SSAValue)
+                total += self.indices.leaf(of_lane, bounds) * coefficient
+        return total
+
+    def form_at(self, scope: VectorScope, value: SSAValue, tile: Sequence[int], place: Place) -> LinearForm:
         """The same of an index."""
-        form = self.at(value, place)
+        form = self.at(scope, value, tile, place)
         assert isinstance(form, LinearForm)
         return form
 
-    def sum_at(self, form: LinearForm, place: Place) -> LinearForm:
+    def sum_at(self, scope: VectorScope, form: LinearForm, tile: Sequence[int], place: Place) -> LinearForm:
         """A linear form of tile form's indices, as one of the kernel's at a place."""
         total = LinearForm({}, form.constant)
         for leaf, coefficient in form.terms.items():
-            total += self.form_at(leaf, place) * coefficient
+            total += self.form_at(scope, leaf, tile, place) * coefficient
         return total
 
     def vector_at(self, scope: VectorScope, value: SSAValue, place: Place) -> SSAValue:
-        """The part as a value of `part_type`."""
-        part = self.elements.scalar(scope, self.at(value, place))
+        """The part of a tile at one of its places as a value of `part_type`."""
+        part = self.elements.scalar(scope, self.parts[value][place])
         return scope.fit(part, self.lanes if self.has_lanes(shape_of(value.type)) else 0)
 
     def set(self, value: SSAValue, parts: dict[Place, Value]) -> None:

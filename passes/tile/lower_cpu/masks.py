@@ -23,16 +23,18 @@ class Mask:
     condition: SSAValue | None = None
 
 
-def mask_at(lowering: CPULowering, scope: VectorScope, mask: SSAValue | None, place: Place) -> Mask | None:
-    """The mask at one place of a tile; None where it is false in all lanes."""
+def mask_at(
+    lowering: CPULowering, scope: VectorScope, mask: SSAValue | None, tile: Sequence[int], place: Place
+) -> Mask | None:
+    """The mask at one place of a tile of this shape; None where it is false in all lanes."""
     forms: list[LinearForm] = []
     conditions: list[SSAValue] = []
     for condition in [] if mask is None else conjuncts(mask):
         form = negative_form(condition)
         if form is None:
-            conditions.append(lowering.elements.scalar(scope, lowering.at(condition, place)))
+            conditions.append(lowering.elements.scalar(scope, lowering.at(scope, condition, tile, place)))
         else:
-            forms.append(lowering.sum_at(form, place))
+            forms.append(lowering.sum_at(scope, form, tile, place))
     return mask_of(lowering, scope, forms, conditions)
 
 

@@ -10,8 +10,8 @@ from ....dialects.cpu_kernel import ExtractOp, ShuffleOp
 from ....dialects.monoids import MonoidAttr
 from ....dialects.types import shape_of
 from ....dialects.uop import ReduceAxisOp
-from ..lower.values import Value
 from .lowering import CPULowering, Place
+from .transposes import exchanged
 from .vector_scope import VectorScope
 
 
@@ -21,15 +21,19 @@ def lower_reduce_axis(lowering: CPULowering, scope: VectorScope, op: ReduceAxisO
     for place in lowering.places(shape):
         own = tuple(0 if extent == 1 else x for extent, x in zip(kept, place, strict=True))
         groups.setdefault(own, []).append(place)
-    parts: list[dict[Place, Value]] = [{} for _ in op.results]
+    along, before = lowering.lane_dimension(kept), lowering.lane_dimension(shape)
+    elements: dict[Place, Sequence[SSAValue]] = {}
     for own, places in groups.items():
         values = _combined(op.monoid, scope, [[lowering.vector_at(scope, x, p) for x in op.operands] for p in places])
-        if lowering.has_lanes(shape) and not lowering.has_lanes(kept):
-            values = _over_lanes(op.monoid, scope, values, lowering.lanes)
-        for result, value in zip(parts, values, strict=True):
-            result[own] = value
-    for result, of_result in zip(op.results, parts, strict=True):
-        lowering.set(result, of_result)
+        is_last = along is None and before is not None
+        elements[own] = _over_lanes(op.monoid, scope, values, lowering.lanes) if is_last else values
+    if along is not None and along != before:
+        vectors: dict[Place, list[Sequence[SSAValue]]] = {}
+        for own, values in elements.items():
+            vectors.setdefault((*own[:along], own[along] // lowering.lanes, *own[along + 1 :]), []).append(values)
+        elements = {own: _over_each(op.monoid, scope, values) for own, values in vectors.items()}
+    for number, result in enumerate(op.results):
+        lowering.set(result, {own: values[number] for own, values in elements.items()})
 
 
 def _combined(monoid: MonoidAttr, scope: VectorScope, elements: Sequence[Sequence[SSAValue]]) -> Sequence[SSAValue]:
@@ -41,6 +45,21 @@ def _combined(monoid: MonoidAttr, scope: VectorScope, elements: Sequence[Sequenc
         ]
         elements = [*pairs, *elements[2 * len(pairs) :]]
     return elements[0]
+
+
+def _over_each(monoid: MonoidAttr, scope: VectorScope, vectors: Sequence[Sequence[SSAValue]]) -> Sequence[SSAValue]:
+    """The lanes of each of as many vectors as they have lanes together: lane `i` of the result is of vector `i`.
+
+    Vectors are put together in pairs whose halves, quarters, … are exchanged: as many operations as vectors, not the
+    logarithm of their lanes times as many.
+    """
+    while step := len(vectors) // 2:
+        pairs = [
+            [exchanged(scope, pair, step) for pair in zip(first, second, strict=True)]
+            for first, second in zip(vectors[:step], vectors[step:], strict=True)
+        ]
+        vectors = [monoid.monoid.combine(scope, *zip(*pair, strict=True)) for pair in pairs]
+    return vectors[0]
 
 
 def _over_lanes(monoid: MonoidAttr, scope: VectorScope, values: Sequence[SSAValue], lanes: int) -> list[SSAValue]:

@@ -48,7 +48,7 @@ class _Copy:
         self.lowering = lowering
         self.op = op
         self.slab = slab
-        self.origin = [lowering.form_at(value, ONLY) for value in op.origin]
+        self.origin = [lowering.form_at(lowering.root, value, (), ONLY) for value in op.origin]
         self.shape = slab.get_shape()
         self.last = len(self.shape) - 1
         self.along = strides_of(slab).index(1) if self.shape else self.last
@@ -57,7 +57,7 @@ class _Copy:
         self.source = source
         limits = [op.limit_along(dimension) for dimension in range(len(self.shape))]
         self.ends = [
-            LinearForm({}, extent) if limit is None else lowering.form_at(limit, ONLY)
+            LinearForm({}, extent) if limit is None else lowering.form_at(lowering.root, limit, (), ONLY)
             for limit, extent in zip(limits, source.get_shape(), strict=True)
         ]
 

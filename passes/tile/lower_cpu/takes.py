@@ -15,7 +15,7 @@ from ....dialects.types import element_of, shape_of
 from ....rewriting.linear import LinearForm
 from ..lower.values import Value
 from .accesses import load, store
-from .lowering import CPULowering, Place
+from .lowering import ONLY, CPULowering, Place
 from .masks import Mask
 from .vector_scope import VectorScope
 
@@ -38,7 +38,7 @@ def lower_take(lowering: CPULowering, scope: VectorScope, op: TakeAcrossOp) -> N
     array = lowering.taken[op.input, tuple(op.over)]
     shape, type = shape_of(op.result.type), lowering.part_type(op.result.type)
     strides = _strides(shape_of(op.input.type), tuple(op.over))
-    number = lowering.form_at(op.place, ())
+    number = lowering.form_at(scope, op.place, (), ONLY)
     parts: dict[Place, Value] = {}
     for place in lowering.places(shape):
         address = _address(lowering, shape, strides, place) + number

@@ -38,18 +38,24 @@ def _squares(scope: VectorScope, rows: Sequence[SSAValue]) -> list[SSAValue]:
     Squares within squares: with each step, the squares off the diagonal change places (J. O. Eklundh, "A fast computer
     method for matrix transposing", 1972): n · log₂ n shuffles for n vectors.
     """
-    vectors, lanes = list(rows), lanes_of(rows[0].type)
+    vectors = list(rows)
     step = 1
     while step < len(vectors):
-        first = [lane if not lane & step else lanes + lane - step for lane in range(lanes)]
-        second = [lane + step if not lane & step else lanes + lane for lane in range(lanes)]
         for place in range(len(vectors)):
             if not place & step:
                 pair = vectors[place], vectors[place + step]
-                vectors[place] = scope.insert(ShuffleOp.of(*pair, first)).result
-                vectors[place + step] = scope.insert(ShuffleOp.of(*pair, second)).result
+                vectors[place], vectors[place + step] = exchanged(scope, pair, step)
         step *= 2
     return vectors
+
+
+def exchanged(scope: VectorScope, pair: tuple[SSAValue, SSAValue], step: int) -> tuple[SSAValue, SSAValue]:
+    """The squares of `step` lanes of two vectors, those off the diagonal with their places changed: of each run of
+    twice as many lanes the first halves of both, and the second halves."""
+    lanes = lanes_of(pair[0].type)
+    first = [lane if not lane & step else lanes + lane - step for lane in range(lanes)]
+    second = [lane + step if not lane & step else lanes + lane for lane in range(lanes)]
+    return scope.insert(ShuffleOp.of(*pair, first)).result, scope.insert(ShuffleOp.of(*pair, second)).result
 
 
 def _turned(scope: VectorScope, vector: SSAValue, by: int) -> SSAValue:

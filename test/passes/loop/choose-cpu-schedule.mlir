@@ -66,6 +66,32 @@ uop.kernel @attention(%out: memref<8x64xf32>, %p: memref<i64>, %q: memref<8x64xf
 
 // -----
 
+// Attention of one query a key: keys are read as they lie, by lanes along the depth, and nothing is packed.
+
+// CHECK: @one_query({{.*}}) schedule #tile.schedule<i = 8 block, j = 4 register * 16 register, k = 128 loop * 2 register * 16 register of j, k1 = 4 register * 16 register> {
+// AVX2:  @one_query({{.*}}) schedule #tile.schedule<i = 8 block, j = 8 register * 8 register, k = 256 loop * 2 register * 8 register of j, k1 = 8 register * 8 register> {
+uop.kernel @one_query(%out: memref<8x64xf32>, %q: memref<8x64xf32>, %key: memref<8x4096x64xf32>, %value: memref<8x4096x64xf32>) {
+  %one = uop.const 1.0 : f32
+  loop.for %i (i = 8 parallel) {
+    loop.for %j (j = 64 parallel) {
+      %max, %sum, %acc = loop.reduce %k (k = 4096) online_attention : f32, f32, f32 {
+        %s = loop.reduce %k1 (k1 = 64) add : f32 {
+          %3 = uop.load %q[%i, %k1] : memref<8x64xf32>
+          %4 = uop.load %key[%i, %k, %k1] : memref<8x4096x64xf32>
+          %5 = uop.mul %3, %4 : f32
+          loop.yield %5 : f32
+        }
+        %9 = uop.load %value[%i, %k, %j] : memref<8x4096x64xf32>
+        loop.yield %s, %one, %9 : f32, f32, f32
+      }
+      %10 = uop.div %acc, %sum : f32
+      uop.store %10, %out[%i, %j] : memref<8x64xf32>
+    }
+  }
+}
+
+// -----
+
 // Attention of many queries of one head: runs of them are tasks. Queries of 16 bits are packed to be made wider once.
 
 // CHECK: @prefill({{.*}}) schedule #tile.schedule<i = 4 block * 16 loop * 8 register, j = 6 register * 16 register, k = 9 loop * 2 register * 16 register of j, k1 = 32 loop, stage = [%key along 0, %q]> {

@@ -139,3 +139,48 @@ uop.kernel @threads(%out: memref<64xf32>, %x: memref<64xf32>) schedule #tile.sch
 // CHECK-LABEL: gpu_kernel.kernel @other
 gpu_kernel.kernel @other(%out: memref<256xf32>) outputs 1 grid [4, 1, 1] block 64 arch "sm_90" index_bits 32 {
 }
+
+// -----
+
+// Sums over lanes that are 16 of another axis: pairs of vectors, whose halves, quarters, … are exchanged, become one.
+
+// CHECK-LABEL: cpu_kernel.kernel @scores
+// CHECK-COUNT-2: cpu_kernel.load %q[{{.*}}] : memref<32xf32> -> vector<16xf32>
+// CHECK-COUNT-32: cpu_kernel.load %key[{{.*}}] : memref<8192xf32> -> vector<16xf32>
+// CHECK:         cpu_kernel.shuffle %{{.*}}, %{{.*}} [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23]
+// CHECK-NEXT:    cpu_kernel.shuffle %{{.*}}, %{{.*}} [8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31]
+// CHECK-COUNT-28: cpu_kernel.shuffle
+// CHECK-NEXT:    %[[SUM:.*]] = uop.add %{{.*}}, %{{.*}} : vector<16xf32>
+// CHECK:         cpu_kernel.store %[[SUM]], %out[%{{.*}}] : vector<16xf32> -> memref<256xf32>
+uop.kernel @scores(%out: memref<256xf32>, %q: memref<32xf32>, %key: memref<256x32xf32>) schedule #tile.schedule<i = 16 block * 16 register, k = 2 register * 16 register> {
+  loop.for %i (i = 256 parallel) {
+    %3 = loop.reduce %k (k = 32) add : f32 {
+      %0 = uop.load %q[%k] : memref<32xf32>
+      %1 = uop.load %key[%i, %k] : memref<256x32xf32>
+      %2 = uop.mul %0, %1 : f32
+      loop.yield %2 : f32
+    }
+    uop.store %3, %out[%i] : memref<256xf32>
+  }
+}
+
+// -----
+
+// Not where a vector along that axis would be taken apart for them: squares are transposed.
+
+// CHECK-LABEL: cpu_kernel.kernel @scaled_keys
+// CHECK-COUNT-1: cpu_kernel.load %scale[{{.*}}] : memref<256xf32> -> vector<16xf32>
+// CHECK-COUNT-128: cpu_kernel.shuffle
+// CHECK-NOT:     cpu_kernel.extract
+// CHECK:         cpu_kernel.store %{{.*}}, %out[%{{.*}}] : vector<16xf32> -> memref<256xf32>
+uop.kernel @scaled_keys(%out: memref<256xf32>, %scale: memref<256xf32>, %key: memref<256x32xf32>) schedule #tile.schedule<i = 16 block * 16 register, k = 2 register * 16 register> {
+  loop.for %i (i = 256 parallel) {
+    %3 = loop.reduce %k (k = 32) add : f32 {
+      %0 = uop.load %scale[%i] : memref<256xf32>
+      %1 = uop.load %key[%i, %k] : memref<256x32xf32>
+      %2 = uop.mul %0, %1 : f32
+      loop.yield %2 : f32
+    }
+    uop.store %3, %out[%i] : memref<256xf32>
+  }
+}
