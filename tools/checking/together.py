@@ -49,8 +49,7 @@ def _check_exported(programs: _Programs, levels: Sequence[str], float64_error: f
         captured = programs.part(names)
         outcomes = list(check_program(captured, names[0], levels, by_eager(captured, float64_error)))
         if len(names) == 1 or all(outcome.verdict is Verdict.RIGHT for outcome in outcomes):
-            for outcome in outcomes:
-                yield from (replace(outcome, case=name, seconds=outcome.seconds / len(names)) for name in names)
+            yield from _of_each(outcomes, names)
             continue
         refused: dict[str, Finding] = {}
         if any(outcome.verdict is Verdict.REFUSED for outcome in outcomes):
@@ -62,6 +61,12 @@ def _check_exported(programs: _Programs, levels: Sequence[str], float64_error: f
             waiting += _halves(rest)
         elif rest:
             waiting.append(rest)
+
+
+def _of_each(outcomes: Sequence[Outcome], names: Sequence[str]) -> Iterator[Outcome]:
+    """The outcomes of programs that were checked as one."""
+    for outcome in outcomes:
+        yield from (replace(outcome, case=name, seconds=outcome.seconds / len(names)) for name in names)
 
 
 def _halves(names: Sequence[str]) -> list[Sequence[str]]:
