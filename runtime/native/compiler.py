@@ -34,7 +34,7 @@ _GCC_OPTIMIZATIONS = (
     "-fexpensive-optimizations",  # among them `vzeroupper`, without which code that is not ours slows down
     *("-fpeel-loops", "-ftree-pre", "-fcaller-saves", "-fschedule-insns2"),
     "-fno-inline-functions-called-once",  # inside of others, parameters are not known to be `restrict`
-    "-fno-tree-bit-ccp",  # a tenth of its time, for nothing in our text
+    *("-fno-tree-bit-ccp", "--param=max-combine-insns=2"),  # a seventh of its time, for nothing in our text
 )
 """What of GCC's optimizations our text is better for: it has vectors, unrolled loops and common expressions already.
 They take two thirds of the time that -O3 does, and the programs of bench/cpu.py run as fast (0.8 to 1.04 of the
