@@ -131,11 +131,7 @@ C_STAGES: tuple[Stage, ...] = (
             Step("uop-expand-scatter"),
             Step("uop-fuse-deviations", fixed=_BEYOND_CACHES),
             Step("uop-split-reduce", fixed=(Option("products", print_values(False)),)),
-            Step(
-                "uop-partition",
-                ("cut", "join"),
-                fixed=(Option("products", print_values(1)), Option("sharing", print_values(8))),
-            ),
+            Step("uop-partition", ("cut", "join"), fixed=(Option("machine", print_values("cpu")),)),
             Step("uop-merge-kernels"),
         ),
     ),

@@ -106,6 +106,8 @@ class Accesses:
         """At what place each operand of an op is read for one access to its results."""
         self.bound: dict[tuple[Operation, Access], tuple[int, ...]] = {}
         """The ranges that a reduction or a scan goes over."""
+        self.reads: dict[tuple[Operation, Access], list[tuple[SSAValue, Access]]] = {}
+        """What the elements of a reduction are computed from, where that was asked for (cones.py)."""
         self.padding: dict[tuple[Operation, Access], tuple[Condition, ...]] = {}
         """Where a pad, for an access, has an element of its input, as far as that is not certain."""
         self.roots: list[tuple[SSAValue, Access]] = []

@@ -138,9 +138,12 @@ def is_contraction(cone: Cone, plan: Accesses, reduction: Reduction) -> bool:
     return sources > 1
 
 
-def reads_of(plan: Accesses, reduction: Reduction) -> Iterator[Place]:
+def reads_of(plan: Accesses, reduction: Reduction) -> Sequence[Place]:
     """What the elements of a reduction are computed from, each place once, up to leaves and other reductions."""
-    return made_of(plan, plan.inputs(reduction.op, reduction.access))
+    key = reduction.op, reduction.access
+    if key not in plan.reads:
+        plan.reads[key] = list(made_of(plan, plan.inputs(*key)))
+    return plan.reads[key]
 
 
 def made_of(plan: Accesses, places: Iterable[Place]) -> Iterator[Place]:

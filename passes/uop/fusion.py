@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from ...dialects.types import element_count, shape_of
+from ...dialects.types import shape_of
 from ...dialects.uop import (
     AluOp,
     BitcastOp,
@@ -21,15 +21,15 @@ from ...dialects.uop import (
     ShrinkOp,
 )
 from ...rewriting.backward_slices import backward_slice
-from ...rewriting.diagnostics import PassError, are_remarks_wanted, emit_remark
-from .accesses import Accesses
+from ...rewriting.diagnostics import are_remarks_wanted, emit_remark
 from .axis_classes import AxisPairs
-from .cones import Combination, Cone, Forms, byte_count, cut_at, only_widens, reductions_of
-from .fusion_cost import absorbed, cost_of, readers_of, why_not_absorbed
-from .fusion_limits import PRODUCTS, Violation, find_violation
+from .cones import Combination, Cone, Forms, byte_count, cut_at, only_widens
+from .fusion_judge import Judge
+from .fusion_limits import Violation
+from .kernel_joins import KernelJoins, place_of, source_of_view
+from .machines import GPU, Machine
 from .one_pass import MOST_REDUCTIONS, OnePassTrials
 from .post_dominators import PostDominators
-from .row_statistics import RowStatistics, row_statistics
 from .siblings import join_siblings
 from .value_names import last_of, named
 
@@ -39,21 +39,22 @@ class Fusion:
 
     It starts with the function's outputs and only grows:
 
-    1. For each reduction and scan, in order, the kernel that ends furthest behind it and breaks no criterion
-       (fusion_limits.py): epilogues join what they follow. It ends on a reduction, scan, ALU op or cast, but on none
-       that only makes elements wider, which is for those who read them; then a permute or reshape that is the only
-       use, so that the buffer has the layout that its reader wants.
-    2. What breaks a criterion in the kernel of an output is cut.
+    1. For each reduction and scan, in order, the kernel that ends furthest behind it, is possible (fusion_limits.py)
+       and repeats no reduction: epilogues join what they follow. It ends on a reduction, scan, ALU op or cast, but on
+       none that only makes elements wider, which is for those who read them; then a permute or reshape that is the
+       only use, so that the buffer has the layout that its reader wants.
+    2. What is not possible in the kernel of an output is cut, and what a kernel computes again and again where another
+       would cost less (fusion_judge.py).
     3. A reduction or scan that two kernels need is materialised. So is another value that they need, when its n kernels
        would read more bytes to compute it again than to write it once and read it n times; what a kernel reads
        anyway does not count.
-    4. Statistics of rows that all who need them can compute beside products of these rows are not materialised.
+    4. What all who read it can compute for themselves is not materialised where that costs less: kernel_joins.py.
 
     A reshape is a view: an op that only reshapes is never materialised, its input is.
 
+    machine: what the kernels are for.
     one_pass: whether reductions may be fused that `uop-fuse-reductions` makes one pass of (one_pass.py). The kernel of
       the first of them then ends at the last, even though one that ended in between would break a criterion.
-    sharing: how many rows share keys, at least, where that is so; of fewer only where the pass may end early
     cut: names of values that are materialised, whatever it costs (value_names.py).
     join: names of values that are not, as far as whoever reads them can compute them.
     """
@@ -62,15 +63,14 @@ class Fusion:
         self,
         block: Block,
         *,
-        products: int = PRODUCTS,
+        machine: Machine = GPU,
         one_pass: bool = True,
-        sharing: int = 1,
         cut: Sequence[str] = (),
         join: Sequence[str] = (),
     ):
-        returned = block.last_op
-        assert isinstance(returned, ReturnOp)
-        self.outputs = list(returned.operands)
+        end = block.last_op
+        assert isinstance(end, ReturnOp)
+        self.outputs = list(end.operands)
         self.ops = _live_ops(block, self.outputs)
         self.position = {op: position for position, op in enumerate(self.ops)}
         owners = {value.owner for value in self.outputs}
@@ -83,10 +83,8 @@ class Fusion:
         self._refused: dict[Operation, str] = {}
         self._pairs = AxisPairs()
         self._forms = Forms()
-        self._trials = OnePassTrials(self.ops if one_pass else (), self._forms, sharing=sharing)
-        self._products = products
-        self._violations: dict[Hashable, tuple[int, str] | None] = {}
-        """The place of the op, and why, by the forms of kernels."""
+        self._trials = OnePassTrials(self.ops if one_pass else (), self._forms, sharing=machine.sharing)
+        self._judge = Judge(machine, self._forms, self._pairs, self._trials.reductions)
         self._parts: dict[Operation, tuple[int, ...]] = {}
         """Into what parts the result of a kernel is cut, by its last op."""
         self._cuts: dict[Operation, tuple[Operation, str]] = {}
@@ -104,62 +102,19 @@ class Fusion:
                 self._fuse_forward(op)
         for op in sorted(self.materialised, key=self.position.__getitem__):
             self._settle(op)
-        if products > 1:
-            self._absorb_statistics(wanted)
+        returned = frozenset(map(source_of_view, self.outputs))
+        self._joins = KernelJoins(self.cones.values(), self.position, self._judge, returned)
+        self._joins.cheaper(wanted)
         for name in join:
-            self._join(name)
+            self._joins.by_name(name, self.ops)
 
     def kernels(self) -> list[Cone]:
         """The kernels, siblings joined, each behind those that it reads."""
-        cones = [self.cones[op] for op in sorted(self.cones, key=self.position.__getitem__)]
+        cones = self._joins.in_order()
         if are_remarks_wanted():
             self._tell_costs(cones)
             self._tell_statistics(cones)
-        return join_siblings(cones, self.position, self.find_violation) if self._products > 1 else cones
-
-    def _absorb_statistics(self, wanted: Collection[Operation]) -> None:
-        """Let the products of rows compute the statistics of these, where nobody else needs them, and nobody wants the
-        rows to be stored."""
-        returned = {source_of_view(value) for value in self.outputs}
-        for cone in sorted(self.cones.values(), key=lambda cone: self.position[cone.ops[-1]]):
-            reduces = any(isinstance(op, Combination) for op in cone.ops)
-            if not reduces or cone.ops[-1] in wanted or _has_product(cone) or not returned.isdisjoint(cone.roots):
-                continue
-            # What a legal kernel reduces beside a product are statistics of its rows.
-            joined = self._absorbed(cone)
-            if joined and all(_has_product(reader) and self.find_violation(whole) is None for reader, whole in joined):
-                self._replace(cone, joined)
-
-    def _statistics(self, cone: Cone) -> RowStatistics:
-        plan = Accesses(cone.ops, cone.roots, cone.leaves, None, self._pairs, cone.parts)
-        return row_statistics(cone, plan, reductions_of(cone, plan))
-
-    def _replace(self, cone: Cone, joined: Sequence[tuple[Cone, Cone]]) -> None:
-        """Let each kernel that reads what this one writes compute it."""
-        del self.cones[cone.ops[-1]]
-        for reader, whole in joined:
-            self.cones[reader.ops[-1]] = whole
-
-    def _join(self, name: str) -> None:
-        """Let those who read the values of this name compute them. Raises `PassError` where they cannot."""
-        for op in named(self.ops, name):
-            if op not in self.cones:
-                continue
-            cone = self.cones[op]
-            if any(source_of_view(value).owner is op for value in self.outputs):
-                raise PassError(f"join '{name}': the function returns it", op, "join what is only used inside of it")
-            joined = self._absorbed(cone)
-            for reader, whole in joined:
-                reason = why_not_absorbed(reader, cone, whole, self._pairs)
-                if reason is not None:
-                    raise PassError(f"join '{name}': {reason}", op, "leave the join out")
-            self._replace(cone, joined)
-            emit_remark(op, f"{_place(op)} in no kernel of its own: '{name}' is joined")
-
-    def _absorbed(self, cone: Cone) -> list[tuple[Cone, Cone]]:
-        """Each kernel that reads what this one writes, and that which computes it instead."""
-        readers = readers_of(cone, list(self.cones.values()))
-        return [(reader, absorbed(reader, cone, self.position)) for reader in readers]
+        return join_siblings(cones, self.position, self._judge) if self._judge.machine.products > 1 else cones
 
     def _tell_costs(self, cones: Sequence[Cone]) -> None:
         """Why each kernel ends where it does; what it costs with those that read what it writes, and what they would
@@ -169,30 +124,26 @@ class Fusion:
             if end not in self._cuts:
                 continue
             op, reason = self._cuts[end]
-            joined = self._absorbed(cone)
-            cost = cost_of([cone, *(reader for reader, _ in joined)], self._pairs)
-            if any(why_not_absorbed(reader, cone, whole, self._pairs) for reader, whole in joined):
+            joined = self._joins.absorbed(cone)
+            cost = self._judge.cost([cone, *(reader for reader, _ in joined)])
+            if any(self._joins.why_not(reader, cone, whole) for reader, whole in joined):
                 other = "it cannot be computed by those who read it"
             else:
-                other = f"joined {cost_of((whole for _, whole in joined), self._pairs)}"
-                for statistics in (self._statistics(whole) for _, whole in joined):
-                    if not statistics.are_cheap:
-                        other += f"; {statistics}"
-            emit_remark(op, f"its kernel ends at {_place(end)}; {reason}; cut {cost}; {other}")
+                other = f"joined {self._judge.cost(whole for _, whole in joined)}"
+            emit_remark(op, f"its kernel ends at {place_of(end)}; {reason}; cut {cost}; {other}")
 
     def _tell_statistics(self, cones: Sequence[Cone]) -> None:
         """What products cost that compute statistics of their rows in front, and what they would cost without."""
         for cone in cones:
-            statistics = self._statistics(cone)
+            statistics = self._judge.work(cone).statistics
             if statistics.operand is None:
                 continue
-            joined = cost_of([cone], self._pairs)
-            cut = cost_of(cut_at(cone, statistics.operand), self._pairs)
+            joined, cut = self._judge.cost([cone]), self._judge.cost(cut_at(cone, statistics.operand))
             op = statistics.operand.owner
             assert isinstance(op, Operation)
             emit_remark(
                 statistics.in_front[0].op,
-                f"in the kernel of a product of its rows: {statistics}; joined {joined}; cut at {_place(op)}, {cut}",
+                f"in the kernel of a product of its rows: {statistics}; joined {joined}; cut at {place_of(op)}, {cut}",
             )
 
     def cone(self, root: Operation) -> Cone:
@@ -216,24 +167,14 @@ class Fusion:
         ]
         return Cone(sorted(ops, key=self.position.__getitem__), roots, leaves, self._parts.get(root, ()))
 
-    def find_violation(self, cone: Cone) -> Violation | None:
-        """The first criterion that a kernel breaks; looked for once in kernels that are equal: layers of a model."""
-        reductions = self._trials.reductions(cone)
-        form = self._forms.of(cone), not reductions
-        if form not in self._violations:
-            found = find_violation(cone, self._pairs, reductions, self._products)
-            self._violations[form] = None if found is None else (cone.ops.index(found.op), found.reason)
-        known = self._violations[form]
-        return None if known is None else Violation(cone.ops[known[0]], known[1])
-
     def _find_violation(self, root: Operation) -> Violation | None:
         """The first criterion that the kernel that ends in `root` breaks, whole or with its result in parts."""
         cone = self.cone(root)
-        violation = self.find_violation(cone)
+        violation = self._judge.find_repeated(cone)
         if violation is None or cone.parts:
             return violation
         for parts in _possible_parts(cone):
-            if self.find_violation(replace(cone, parts=parts)) is None:
+            if self._judge.find_repeated(replace(cone, parts=parts)) is None:
                 self._parts[root] = parts
                 return None
         return violation
@@ -286,7 +227,7 @@ class Fusion:
             if count > MOST_REDUCTIONS:
                 break
             if self._trials.becomes_one_pass(cone):
-                if self._is_legal(end) or self._cut_operands(end):
+                if self._cut_operands(end):
                     return place
                 emit_remark(op, f"does not become one pass with what follows: {self._refused[end]}")
                 break
@@ -296,14 +237,15 @@ class Fusion:
         """Cut what the kernel of `root` would compute too often before it reduces anything: queries that are rotated
         first. Whether the kernel is legal then; else nothing is cut."""
         before, cuts = set(self.materialised), list[tuple[Operation, Violation]]()
-        while (violation := self._find_violation(root)) is not None:
+        while (violation := self._find_violation(root) or self._judge.find_dear(self.cone(root))) is not None:
             cone = self.cone(root)
             if _reduces_before(violation.op, cone):
                 self.materialised = before
+                self._refused[root] = str(violation)
                 return False
             cuts.append((self._materialise(self._end_of_cut(violation.op, cone)), violation))
         for end, violation in cuts:
-            emit_remark(violation.op, f"its kernel ends at {_place(end)}; further on, {violation}")
+            emit_remark(violation.op, f"its kernel ends at {place_of(end)}; further on, {violation}")
             for other in sorted(self._kernels_of.pop(end, ()), key=self.position.__getitem__):
                 self._register(other, self.cone(other))
         return True
@@ -358,7 +300,8 @@ class Fusion:
 
     def _find_cut(self, cone: Cone) -> Violation | None:
         root = cone.ops[-1]
-        return (None if root in self._legal else self._find_violation(root)) or self._find_repeated(cone)
+        impossible = None if root in self._legal else self._find_violation(root)
+        return impossible or self._judge.find_dear(self.cone(root)) or self._find_repeated(cone)
 
     def _end_of_cut(self, op: Operation, cone: Cone) -> Operation:
         """Where the new kernel that computes `op` ends, inside of the one that is cut."""
@@ -393,13 +336,6 @@ class Fusion:
                     reason = f"is needed by {count} kernels, each of which would read {read} bytes for it"
                     found = Violation(op, reason)
         return found
-
-
-def _has_product(cone: Cone) -> bool:
-    """Whether the kernel reduces more elements than it reads of anything."""
-    most = max((element_count(shape_of(leaf.type)) for leaf in cone.leaves), default=0)
-    combined = [op.operands[0] for op in cone.ops if isinstance(op, Combination)]
-    return any(element_count(shape_of(value.type)) > most for value in combined)
 
 
 def _possible_parts(cone: Cone) -> Iterator[tuple[int, ...]]:
@@ -467,17 +403,6 @@ def _is_constant(value: SSAValue) -> bool:
     while isinstance(value.owner, ExpandOp):
         value = value.owner.input
     return isinstance(value.owner, ConstOp)
-
-
-def _place(op: Operation) -> str:
-    return f"{op.name}, which writes {sum(map(byte_count, op.results))} bytes"
-
-
-def source_of_view(value: SSAValue) -> SSAValue:
-    """The value that this one reshapes; itself if it is no reshape."""
-    while isinstance(value.owner, ReshapeOp):
-        value = value.owner.input
-    return value
 
 
 def _live_ops(block: Block, outputs: Iterable[SSAValue]) -> list[Operation]:

@@ -163,7 +163,7 @@ def _with_operand(
     of_statistics = sum(1 + _operations(plan, reads_of(plan, each), over) for each in in_front)
     of_operand = _operations(plan, made_of(plan, [place]), over)
     count, columns = size_of(plan, rows), sum(size_of(plan, each.dependent - rows) for each in contractions)
-    if FEW_ROWS < count < MATRIX_ROWS and _is_for_matrices(place[0]):
+    if FEW_ROWS < count < MATRIX_ROWS and is_for_matrices(place[0]):
         return RowStatistics(beside)  # as columns of the instruction, they are in other lanes than their statistics
     tile = SMALL_TILE if count > FEW_ROWS else FEW_ROWS_COLUMNS
     walked = length * max(count * -(-columns // tile), MULTIPROCESSORS * min(count, SMALL_TILE))
@@ -171,7 +171,7 @@ def _with_operand(
     operations = (of_statistics + of_operand) * walked
     if count > FEW_ROWS and len(contractions) == 1 and _are_prepared(cone, plan, contractions[0]):
         operations += PREPARED_OPERATIONS * walked
-    elif not _is_for_matrices(place[0]):
+    elif not is_for_matrices(place[0]):
         operations += of_operand * walked * (SMALL_TILE // THREAD_COLUMNS - 1) + WAITING_OPERATIONS * length
     worth = MOST_OPERATIONS + 2 * OPERATIONS_PER_BYTE * count * length * byte_width(element_of(stored.type))
     return RowStatistics(beside, in_front, stored, operations, worth)
@@ -183,7 +183,7 @@ def _are_prepared(cone: Cone, plan: Accesses, contraction: Reduction) -> bool:
     for value, access in operands_of(cone, plan, contraction):
         width = byte_width(element_of(_stored(value).type))
         leaves = [leaf for leaf, _ in made_of(plan, [(value, access)]) if leaf in cone.leaves]
-        if _is_for_matrices(value) or any(byte_width(element_of(leaf.type)) != width for leaf in leaves):
+        if is_for_matrices(value) or any(byte_width(element_of(leaf.type)) != width for leaf in leaves):
             return False
     return True
 
@@ -212,7 +212,7 @@ def _stored(value: SSAValue) -> SSAValue:
     return value
 
 
-def _is_for_matrices(value: SSAValue) -> bool:
+def is_for_matrices(value: SSAValue) -> bool:
     """Whether matrix instructions take the operand: 16-bit floats, or f32 cut to TF32."""
     while isinstance(value.owner, MovementOp):
         value = value.owner.operands[0]

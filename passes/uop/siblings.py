@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.ir import Operation, SSAValue
@@ -12,21 +12,19 @@ from ...dialects.uop import ReduceAxisOp
 from ...rewriting.diagnostics import emit_remark
 from .accesses import matched_dimensions
 from .cones import Cone, byte_count
-from .fusion_limits import Violation
+from .fusion_judge import Judge
 
 
-def join_siblings(
-    cones: Sequence[Cone], position: Mapping[Operation, int], violation: Callable[[Cone], Violation | None]
-) -> list[Cone]:
+def join_siblings(cones: Sequence[Cone], position: Mapping[Operation, int], judge: Judge) -> list[Cone]:
     """The kernels, those joined that have reductions, read the same input, write results of as many elements, and need
-    nothing of each other, where the joined kernel breaks no criterion: queries, keys and values.
+    nothing of each other, where the joined kernel breaks no criterion and costs less: queries, keys and values.
 
     What they share is read once, and there is one launch less.
 
-    cones: each behind those that it reads. position: of the ops. violation: the first criterion that a kernel breaks.
+    cones: each behind those that it reads. position: of the ops. judge: of kernels.
     """
     program = _Program.of(cones)
-    for value, readers in _readers(cones).items():
+    for readers in _readers(cones).values():
         joined: list[int] = []
         for number in readers:
             if any(program.kernels[number] is program.kernels[other] for other in joined):
@@ -35,10 +33,12 @@ def join_siblings(
                 both = None
                 if program.are_apart(number, other):
                     both = _join(program.kernels[other], program.kernels[number], position)
-                if both is not None and violation(both) is None:
+                if both is None or judge.find_repeated(both) is not None:
+                    continue
+                together, apart = judge.cost([both]), judge.cost([program.kernels[other], program.kernels[number]])
+                if together < apart:
                     results = " and ".join(str(root.type) for root in both.roots)
-                    apart = f"apart they would read {byte_count(value)} bytes once more, in one launch more"
-                    emit_remark(both.ops[-1], f"{results} are computed in one kernel: {apart}")
+                    emit_remark(both.ops[-1], f"{results} are computed in one kernel: joined {together}; apart {apart}")
                     program.join(number, other, both)
                     break
             else:

@@ -31,8 +31,9 @@ from ...rewriting.builder import Builder
 from ...rewriting.diagnostics import PassError
 from ...rewriting.locations import fuse_locations
 from .cones import Cone
-from .fusion import Fusion, source_of_view
-from .fusion_limits import PRODUCTS
+from .fusion import Fusion
+from .kernel_joins import source_of_view
+from .machines import MACHINES
 from .names import distinct_names
 from .reshape_groups import without_ones
 from .value_names import check_names
@@ -43,10 +44,10 @@ from .views import View, find_views
 class UOpPartitionPass(ModulePass):
     """A function of uop's tensor ops → kernels in tensor form, and the program that launches them.
 
-    Fusion is a choice by cost: fusion.py says how the cuts are chosen, fusion_limits.py what a kernel must not
-    do. Each cut is told as a remark, with what the kernels cost and what they would cost without it. Reshapes of
-    what kernels read and write become views in the program, unless they only add or drop axes of extent 1 of what
-    a kernel reads.
+    Fusion is a choice by cost: fusion.py says how the cuts are chosen, fusion_limits.py what a kernel cannot do,
+    fusion_cost.py what it costs. Each cut and each join is told as a remark, with what the kernels cost and what they
+    would cost otherwise. Reshapes of what kernels read and write become views in the program, unless they only add or
+    drop axes of extent 1 of what a kernel reads.
 
     Kernels @f_0, @f_1, … stand before the function @f, in the order of their launches. A kernel's inputs are in
     the order of the function's arguments, then of the launches. Dead ops are dropped. Leaves alone: functions
@@ -54,22 +55,21 @@ class UOpPartitionPass(ModulePass):
     functions that return scalars.
 
     one_pass: whether a softmax between two products is one kernel, for uop-fuse-reductions to make one pass of.
-    sharing: how many queries share keys, at least, where that is so; of fewer only where positions are compared with
-      data, so that the pass may end early.
-    products: the most contractions that share a kernel, and what they read.
+    machine: what the kernels are for, `gpu` or `cpu`; machines.py says what takes how long on it.
     cut, join: names of values that are stored, or not, whatever that costs: `model.py:7` for what others use of the
       values that a source line computes, `%x` for one that has a name. A wrong name is an error that lists the names.
     """
 
     name = "uop-partition"
 
-    products: int = PRODUCTS
+    machine: str = "gpu"
     one_pass: bool = True
-    sharing: int = 1
     cut: tuple[str, ...] = ()
     join: tuple[str, ...] = ()
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self.machine not in MACHINES:
+            raise PassError(f"there is no machine '{self.machine}'", None, f"there are: {', '.join(MACHINES)}")
         names = (inner.properties.get("sym_name") for inner in op.ops)
         symbols = {name.data for name in names if isinstance(name, StringAttr)}
         functions = [inner for inner in op.ops if isinstance(inner, FuncOp) and inner.body.blocks]
@@ -80,9 +80,8 @@ class UOpPartitionPass(ModulePass):
             _check(function)
             fusion = Fusion(
                 function.body.block,
-                products=self.products,
+                machine=MACHINES[self.machine],
                 one_pass=self.one_pass,
-                sharing=self.sharing,
                 cut=self.cut,
                 join=self.join,
             )

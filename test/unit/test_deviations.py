@@ -191,7 +191,7 @@ def test_a_point_that_is_not_the_mean_is_refused() -> None:
 
 
 PROGRAMS = {
-    "F.layer_norm(torch.randn(1, 32771) + 100, (32771,), torch.randn(32771), torch.randn(32771))": 3,
+    "F.layer_norm(torch.randn(1, 32771) + 100, (32771,), torch.randn(32771), torch.randn(32771))": 2,
     "torch.std(torch.randn(67, 131) + 1, dim=0)": 1,
     "torch.var(torch.randn(1009, 1), dim=0, correction=2)": 1,
     "torch.var(torch.randn(3, 65, 7), dim=1, keepdim=True)": 1,

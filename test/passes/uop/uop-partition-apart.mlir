@@ -1,4 +1,4 @@
-// RUN: uop-opt %s --pass-pipeline 'builtin.module(uop-partition{one-pass=false products=1})' --split-input-file --verify-diagnostics | filecheck %s
+// RUN: uop-opt %s --pass-pipeline 'builtin.module(uop-partition{one-pass=false machine=cpu})' --split-input-file --verify-diagnostics | filecheck %s
 
 // Attention of heads of one tensor. Scores, softmax and the product with the values are three kernels. Splitting the heads is a
 // view; swapping heads and rows is index arithmetic of the kernel that reads, and of the last kernel, whose result then only

@@ -1,14 +1,14 @@
-// RUN: uop-opt %s --pass-pipeline 'builtin.module(uop-partition{products=1})' --print-debuginfo | filecheck %s
-// RUN: uop-opt %s --pass-pipeline 'builtin.module(uop-partition{products=1 cut=model.py:4})' | filecheck %s --check-prefix CUT
-// RUN: uop-opt %s --pass-pipeline 'builtin.module(uop-partition{products=1 join=%norm})' | filecheck %s --check-prefix JOIN
-// RUN: uop-opt %s --pass-pipeline 'builtin.module(uop-partition{products=1 join=model.py:3})' | filecheck %s --check-prefix JOIN
-// RUN: uop-opt %s --pass-pipeline 'builtin.module(uop-partition{products=1 join=model.py:3 cut=%norm})' | filecheck %s --check-prefix JOIN
+// RUN: uop-opt %s --pass-pipeline 'builtin.module(uop-partition{machine=cpu})' --print-debuginfo | filecheck %s
+// RUN: uop-opt %s --pass-pipeline 'builtin.module(uop-partition{machine=cpu cut=model.py:4})' | filecheck %s --check-prefix CUT
+// RUN: uop-opt %s --pass-pipeline 'builtin.module(uop-partition{machine=cpu join=%norm})' | filecheck %s --check-prefix JOIN
+// RUN: uop-opt %s --pass-pipeline 'builtin.module(uop-partition{machine=cpu join=model.py:3})' | filecheck %s --check-prefix JOIN
+// RUN: uop-opt %s --pass-pipeline 'builtin.module(uop-partition{machine=cpu join=model.py:3 cut=%norm})' | filecheck %s --check-prefix JOIN
 // RUN: uop-opt %s --pass-pipeline 'builtin.module(uop-partition)' | filecheck %s --check-prefix JOIN
 // RUN: uop-opt %s --pass-pipeline 'builtin.module(uop-partition{cut=model.py:3})' | filecheck %s --check-prefix APART
 // RUN: not uop-opt %s --pass-pipeline 'builtin.module(uop-partition{cut=model.py:9})' 2>&1 | filecheck %s --check-prefix UNKNOWN
 // RUN: not uop-opt %s --pass-pipeline 'builtin.module(uop-partition{join=model.py:5})' 2>&1 | filecheck %s --check-prefix RETURNED
 
-// A norm, a product and what follows it: where products compute no statistics of rows (products=1), the norm is cut from the
+// A norm, a product and what follows it: where products compute no statistics of rows (machine=cpu), the norm is cut from the
 // product, which keeps what follows it. A user may cut that, too, or join the norm. Else the norm joins, and a user may cut it.
 func.func @f(%x: tensor<8x64xf32>, %w: tensor<32x64xf32>) -> tensor<8x32xf32> {
   %0 = uop.mul %x, %x : tensor<8x64xf32> loc("src/model.py":3:0)
