@@ -22,6 +22,7 @@ from .cones import (
     reads_of,
     size_of,
 )
+from .machines import GPU
 
 TILE_COLUMNS = 128
 """Columns of a product for which a tile computes what stands beside it, of its rows, once."""
@@ -29,9 +30,8 @@ TILE_COLUMNS = 128
 STATISTIC_OPERATIONS = 4
 """What an element of a row costs in each tile that computes a statistic: a cast and an addition, in two warps."""
 
-MOST_OPERATIONS = 1 << 27
-"""Operations of threads that take as long as a kernel for the statistics of rows: 5 microseconds of a large GPU (an
-estimate, not measured)."""
+MOST_OPERATIONS = GPU.launch
+"""Operations of threads that take as long as a kernel for the statistics of rows."""
 
 SMALL_TILE = 64
 """Rows and columns of the tiles of products of which there are few: what stands in front of such a tile is computed
@@ -59,7 +59,7 @@ not summed in slices, nor by steps that are written out, and walk slabs of 16 el
 MULTIPROCESSORS = 128
 """Of a large GPU: fewer tiles leave some idle, but take as long."""
 
-OPERATIONS_PER_BYTE = 10
+OPERATIONS_PER_BYTE = round(GPU.byte)
 """Operations that take as long as a byte of memory, of a large GPU."""
 
 LONGEST_ROW = 2048
