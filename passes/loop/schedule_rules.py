@@ -126,6 +126,13 @@ def _spread_rows(
     return count
 
 
+def _around(shape: KernelShape, row: str) -> list[str]:
+    """The rows whose loops are around that of `row`. Threads of the others cannot be numbered in front of its lanes, and
+    would each compute what is reduced along it."""
+    axes = list(shape.extents)
+    return [axis for axis in shape.rows if axes.index(axis) < axes.index(row)]
+
+
 def _spread_over_lanes(axes: Axes, row: str, extent: int, width: int) -> int:
     """Give a row to the lanes of a warp, in vectors of `width` elements, or fewer where that leaves lanes without any;
     the elements of a lane."""
@@ -243,6 +250,7 @@ def _row_scan(shape: KernelShape, row: str) -> Choice:
         return Choice(schedule_of(shape, axes), f"scans of {extent}: a row a thread, {count} rows a block")
 
     width = _vector_width(shape, row)
+    rows = _around(shape, row)
     state = sum(byte_width(value.type) for op in _scans(shape) for value in op.inputs)
     most = REGISTER_ELEMENTS * 4 // max(4, power_of_two_above(state))
     if extent <= WARP * most:
@@ -301,6 +309,7 @@ def _row_reduction(shape: KernelShape, row: str) -> Choice:
         count = _spread_rows(shape, axes, rows, BLOCK_THREADS // 2, AxisKind.THREAD)
         return Choice(schedule_of(shape, axes), f"rows of {extent}: a row a thread, {count} rows a block")
 
+    rows = _around(shape, row)
     count = prod(max(1, shape.extents[axis]) for axis in rows)
     if extent <= WARP * (MOST_REGISTER_ELEMENTS if count >= MANY_ROWS else REGISTER_ELEMENTS) and not others:
         align = alignment(shape, row, WARP) if width == 1 else None

@@ -82,12 +82,12 @@ class Work:
     @property
     def times(self) -> float:
         """How often each element is computed."""
-        return self.computed / self.elements
+        return self.computed / max(1, self.elements)
 
     @property
     def repeated(self) -> int:
         """Operations that are repetitions."""
-        return self.operations * max(self.computed - self.elements, 0) // self.computed
+        return self.operations * max(self.computed - self.elements, 0) // max(1, self.computed)
 
 
 @dataclass(frozen=True)

@@ -34,8 +34,9 @@ class UOpFactorRowsPass(ModulePass):
     """Take the factor of each row out of products of matrices: Σₖ (xᵢₖ · rᵢ · gₖ) · wⱼₖ → rᵢ · Σₖ xᵢₖ · (gₖ · wⱼₖ).
 
     Multiplication distributes over sums and is associative, so the two are equal in real numbers
-    (test_factor_rows.py compares them where all arithmetic is exact); floats are rounded elsewhere. Where the program rounds xᵢₖ · rᵢ · gₖ to 16 bits, what is rounded is gₖ · wⱼₖ instead: x is multiplied
-    as it lies in memory, it cannot overflow, and sums stay in f32.
+    (test_factor_rows.py compares them where all arithmetic is exact); floats are rounded elsewhere. Where the program
+    rounds xᵢₖ · rᵢ · gₖ to 16 bits, what is rounded is gₖ · wⱼₖ instead: x is multiplied as it lies in memory, it
+    cannot overflow, and sums stay in f32.
 
     Then the statistic of a row, of which rᵢ is made (the root of the mean of squares of an RMSNorm), can be computed
     beside the product, and the normalised row is never stored: uop-partition joins them.
