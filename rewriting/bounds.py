@@ -124,7 +124,7 @@ class _Prover:
     def __init__(self) -> None:
         self.ranges = RangeAnalysis()
         self._given: dict[tuple[Condition, ...], tuple[RangeAnalysis, list[LinearForm]]] = {}
-        self._solver: BoundsSolver | None = None
+        self._solvers: list[BoundsSolver] = []
 
     def check(self, access: Access, dimension: int) -> Finding:
         index, extent = access.indices[dimension], access.extents[dimension]
@@ -133,9 +133,7 @@ class _Prover:
         text = str(self.ranges.form(index) + LinearForm({}, offset))
         if self._is_within(access, index, allowed):
             return Finding(access, dimension, Verdict.BY_RANGES, text, extent)
-        if self._solver is None:
-            self._solver = BoundsSolver(self.ranges)
-        answer = self._solver.find_outside(access, index, allowed)
+        answer = self._find_outside(access, index, allowed)
         if answer is None:
             return Finding(access, dimension, Verdict.BY_SOLVER, text, extent)
         if Origin.MEMORY in origins_of([index]):
@@ -145,6 +143,14 @@ class _Prover:
             return Finding(access, dimension, Verdict.UNKNOWN, text, extent)
         witness = answer | {"index": answer["index"] + offset}
         return Finding(access, dimension, Verdict.OUTSIDE, text, extent, witness)
+
+    def _find_outside(self, access: Access, index: SSAValue, allowed: Interval) -> dict[str, int] | None:
+        """As `BoundsSolver.find_outside`; what that gives up, it is asked again of less."""
+        if not self._solvers:
+            self._solvers = [BoundsSolver(self.ranges), BoundsSolver(self.ranges, loose=True)]
+        exact, loose = self._solvers
+        answer = exact.find_outside(access, index, allowed)
+        return None if answer == {} and loose.find_outside(access, index, allowed) is None else answer
 
     def _is_within(self, access: Access, index: SSAValue, allowed: Interval) -> bool:
         known = self.ranges.interval(index)

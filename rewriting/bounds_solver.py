@@ -42,11 +42,16 @@ def _load() -> Any:
 
 
 class BoundsSolver:
-    """Questions about one kernel. Integers are whole numbers; what may wrap around is taken modulo its width."""
+    """Questions about one kernel. Integers are whole numbers; what may wrap around is taken modulo its width.
 
-    def __init__(self, ranges: RangeAnalysis) -> None:
+    loose: of pinned values only the range is known, not what they are made of. A proof is one, a witness is none; the
+      exclusive or with which swizzled slabs are read, which solvers find hard, is out of the way.
+    """
+
+    def __init__(self, ranges: RangeAnalysis, loose: bool = False) -> None:
         self.z3 = _load()
         self.ranges = ranges
+        self._loose = loose
         self._terms: dict[SSAValue, Any] = {}
         self._facts: dict[SSAValue, list[Any]] = {}
         """Value → what is known of its term."""
@@ -99,7 +104,7 @@ class BoundsSolver:
             if value not in reached:
                 self.term(value)
                 reached[value] = None
-                stack += _dependencies(value)
+                stack += self._operands(value)
         return list(reached)
 
     def term(self, value: SSAValue) -> Any:
@@ -111,7 +116,7 @@ class BoundsSolver:
             if top in terms:
                 stack.pop()
                 continue
-            missing = [operand for operand in _dependencies(top) if operand not in terms]
+            missing = [operand for operand in self._operands(top) if operand not in terms]
             if missing:
                 stack += reversed(missing)
                 continue
@@ -119,11 +124,15 @@ class BoundsSolver:
             stack.pop()
         return terms[value]
 
+    def _operands(self, value: SSAValue) -> list[SSAValue]:
+        """The values that the term of one is made of."""
+        return [] if self._loose and isinstance(value.owner, gpu_kernel.PinOp) else _dependencies(value)
+
     def _build(self, value: SSAValue) -> Any:
         z3, owner = self.z3, value.owner
         if isinstance(owner, ConstOp) and isinstance(owner.number, int):
             return z3.BoolVal(owner.number) if is_bool(element_of(value.type)) else z3.IntVal(int(owner.number))
-        if isinstance(owner, Operation) and _dependencies(value):
+        if isinstance(owner, Operation) and self._operands(value):
             return self._computed(value, owner, [self._terms[operand] for operand in owner.operands])
         return self._variable(value)
 
@@ -169,9 +178,11 @@ class BoundsSolver:
         elif isinstance(owner, RangeOp | tile.AxisOp):
             facts += [variable >= 0, variable < owner.extent]
         else:
-            interval = self.ranges.interval(value)
-            if interval is not None:
-                facts += [variable >= interval.low, variable <= interval.high]
+            known = self.ranges.of(value)
+            if known is not None:
+                facts += [variable >= known.min, variable <= known.max]
+                if known.modulus > 1:
+                    facts.append(variable % known.modulus == known.residue)
         self._facts[value] = facts
         return variable
 
