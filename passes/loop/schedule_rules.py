@@ -127,8 +127,8 @@ def _spread_rows(
 
 
 def _around(shape: KernelShape, row: str) -> list[str]:
-    """The rows whose loops are around that of `row`. Threads of the others cannot be numbered in front of its lanes, and
-    would each compute what is reduced along it."""
+    """The rows whose loops are around that of `row`. Threads of the others cannot be numbered in front of its lanes,
+    and would each compute what is reduced along it."""
     axes = list(shape.extents)
     return [axis for axis in shape.rows if axes.index(axis) < axes.index(row)]
 

@@ -38,7 +38,7 @@ PROGRAMS: dict[str, tuple[str, int]] = {
     "cumsum of columns, exp": ("torch.cumsum(torch.randn(3, 67, 5) * 0.1, 1).exp()", 1),
     "cumsum of a long row": ("torch.cumsum(torch.randn(20000), 0)", 1),
     "cumsum of a very long row": ("torch.cumsum(torch.randn(70001), 0)", 3),
-    "cummax of long columns": (SPECIAL + "torch.cummax(x.reshape(300, 2), 0)", 5),
+    "cummax of long columns": (SPECIAL + "torch.cummax(x.reshape(300, 2), 0)", 4),
     "cumprod of a long row": ("torch.cumprod(torch.randn(300) * 3.0, 0)", 1),
     "cumsum of nothing, of one": ("torch.cumsum(torch.randn(0, 3), 0), torch.cumsum(torch.randn(3, 1), 1)", 2),
     "cumsum from the end": ("torch.randn(5, 65).flip(1).cumsum(1).flip(1)", 2),
@@ -133,6 +133,9 @@ PROGRAMS: dict[str, tuple[str, int]] = {
     "as_strided": ("torch.as_strided(torch.randn(4, 9), (3, 4), (2, 5), 3) * 2", 1),
     "diagonal": ("torch.diagonal(torch.randn(3, 4, 5), 1, 1, 2) * 2", 1),
     "roll": ("torch.randn(4, 5).roll((1, -2), (0, 1))", 1),
+    "sums of rows beside other columns": ("torch.randn(9, 50).sum(1, keepdim=True) + torch.randn(9, 33)", 1),
+    "sums of long rows beside others": ("torch.randn(3, 6, 500).sum(2, keepdim=True) * torch.randn(6, 7)", 1),
+    "rows at the greatest": ("x = torch.randn(5, 50)\ntorch.randn(50, 33)[x.argmax(1)]", 1),
     "no elements": ("torch.randn(0, 3) + 1, torch.sum(torch.randn(0, 3), 0)", 2),
     "no dimensions": ("torch.randn(()) * 3 + torch.randn(())", 1),
 }
