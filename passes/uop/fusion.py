@@ -282,7 +282,10 @@ class Fusion:
             if root in self.cones:
                 continue
             while (cut := self._find_cut(cone := self.cone(root))) is not None:
+                before = len(self.materialised)
                 end = self._materialise(self._end_of_cut(cut.op, cone))
+                if len(self.materialised) == before:
+                    break  # the kernel is what it is cut for, and no cut makes it less
                 self._cuts.setdefault(end, (cut.op, f"further on, {cut}"))
                 pending.append(end)
                 for other in sorted(self._kernels_of.pop(end, ()), key=self.position.__getitem__):

@@ -82,7 +82,7 @@ class Work:
     @property
     def times(self) -> float:
         """How often each element is computed."""
-        return self.computed / max(1, self.elements)
+        return self.computed / self.elements if self.elements else 1.0
 
     @property
     def repeated(self) -> int:

@@ -136,6 +136,11 @@ PROGRAMS: dict[str, tuple[str, int]] = {
     "sums of rows beside other columns": ("torch.randn(9, 50).sum(1, keepdim=True) + torch.randn(9, 33)", 1),
     "sums of long rows beside others": ("torch.randn(3, 6, 500).sum(2, keepdim=True) * torch.randn(6, 7)", 1),
     "rows at the greatest": ("x = torch.randn(5, 50)\ntorch.randn(50, 33)[x.argmax(1)]", 1),
+    "products of nothing": (
+        "torch.addmm(torch.randn(3, 0), torch.randn(3, 4), torch.randn(4, 0)), "
+        "torch.addmm(torch.randn(3, 2), torch.randn(3, 0), torch.randn(0, 2))",
+        2,
+    ),
     "no elements": ("torch.randn(0, 3) + 1, torch.sum(torch.randn(0, 3), 0)", 2),
     "no dimensions": ("torch.randn(()) * 3 + torch.randn(())", 1),
 }
