@@ -42,6 +42,10 @@ LOADED_REGISTERS = 32
 NARROW_REGISTERS = 32
 """Those that more are needed where rows are copied in less than 16 bytes at once."""
 
+NUMBER_REGISTERS = 8
+"""Those that more are needed for each number that the program tells: a length, or a position, for which indices have
+64 bits."""
+
 REGISTER_FILE = 64 * 1024
 """Registers of a multiprocessor."""
 
@@ -117,6 +121,7 @@ def _tiles(shape: KernelShape, attention: AttentionShape, row: str) -> Iterator[
         return shape.extents[attention.keys] % tile.keys > 0
 
     room = REGISTERS - LOADED_REGISTERS * _has_loaded_scores(shape, attention)
+    room -= NUMBER_REGISTERS * len({access.buffer for access in shape.loads if not access.axes})
     if any(shape.extents[axis] % COPIED for axis in (attention.depth, attention.channels)):
         room -= NARROW_REGISTERS
     most = min(KEYS, ATOM.k * power_of_two_above(ceil_div(shape.extents[attention.keys], ATOM.k)))
