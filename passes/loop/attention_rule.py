@@ -9,6 +9,7 @@ from math import prod
 from ...dialects.atoms import ATOMS
 from ...dialects.axes import WARP, AxisKind
 from ...dialects.schedule import Staging
+from ..tile.bank_conflicts import BANK_BYTES, BANKS
 from ..tile.tile_stage import SHARED_BYTES
 from .attention_shape import AttentionShape
 from .kernel_shape import KernelShape
@@ -41,6 +42,10 @@ LOADED_REGISTERS = 32
 
 NARROW_REGISTERS = 32
 """Those that more are needed where rows are copied in less than 16 bytes at once."""
+
+UNEVEN_REGISTERS = 80
+"""Those that more are needed for the masks of a last step where a row of a slab goes through the banks more than once,
+but not a whole number of times: neighbouring rows have addresses of their own (counted at 80 channels)."""
 
 NUMBER_REGISTERS = 8
 """Those that more are needed for each number that the program tells: a length, or a position, for which indices have
@@ -79,6 +84,12 @@ class _Tile:
         unit of the depth at once, and of each 16 x 8 others."""
         queries = 4 if self.reread else 4 * self.depth
         return self.rows // ATOM.m * (8 * self.channels + 8 * (self.keys // ATOM.k) + queries)
+
+    @property
+    def is_uneven(self) -> bool:
+        """Whether a row of a slab goes through the banks more than once, but not a whole number of times."""
+        rows = (units * ATOM.k * 2 for units in (self.depth, self.channels))
+        return any(row > BANKS * BANK_BYTES and row % (BANKS * BANK_BYTES) for row in rows)
 
     def fits_in_shared_memory(self, warps: int, buffers: int) -> bool:
         """Whether the slabs do: a kernel declares all but the largest of its arrays."""
@@ -133,7 +144,7 @@ def _tiles(shape: KernelShape, attention: AttentionShape, row: str) -> Iterator[
         # Beside the masks of a last step there are no registers for the addresses of queries that are not staged.
         tiles.sort(key=lambda tile: not tile.staged and is_ragged(tile))
         for tile in tiles:
-            needed = tile.held + is_ragged(tile) * tile.keys // MASKED_KEYS
+            needed = tile.held + is_ragged(tile) * (tile.keys // MASKED_KEYS + UNEVEN_REGISTERS * tile.is_uneven)
             if needed <= room and (rows == ATOM.m or rows < 2 * shape.extents[row]):
                 yield tile
 
@@ -180,7 +191,7 @@ def _schedule(shape: KernelShape, attention: AttentionShape, row: str, tile: _Ti
     )
     is_short = any(extents[axis] % ATOM.k for axis in (attention.depth, attention.channels))
     others = OTHER_REGISTERS + MASK_REGISTERS * (bool(extents[attention.keys] % keys) + is_short)
-    registers = WARP * WARPS * (tile.held + others)
+    registers = WARP * WARPS * (tile.held + others + UNEVEN_REGISTERS // 10 * tile.is_uneven)
     # Without that, ptxas may prefer one block more to registers, and spill.
     min_blocks = REGISTER_FILE // registers * (WARPS // warps)
     return Choice(schedule_of(shape, axes, tuple(stage.values()), min_blocks=min_blocks), reason)
