@@ -100,6 +100,8 @@ class KernelJoins:
         what this kernel does."""
         if has_product(cone) and any(isinstance(op, Combination) for reader in readers for op in reader.ops):
             return False
+        if any(isinstance(op, Combination) for op in cone.ops) and any(_chooses_places(cone, each) for each in readers):
+            return False  # nothing would bound the places
         machine = self._judge.machine
         stored = (len(readers) + 1) * sum(byte_count(root.type) for root in cone.roots)
         return (len(readers) - 1) * self._judge.work(cone).cost.operations < machine.launch + machine.byte * stored
@@ -122,6 +124,20 @@ class KernelJoins:
         for reader, whole in joined:
             self.cones[reader.ops[-1]] = whole
             self._add(whole)
+
+
+def _chooses_places(cone: Cone, reader: Cone) -> bool:
+    """Whether the reader gathers where values of the kernel say."""
+    places = [op.indices for op in reader.ops if isinstance(op, GatherOp)]
+    inside, seen = frozenset(reader.ops), set[SSAValue]()
+    while places:
+        value = places.pop()
+        if value in cone.roots:
+            return True
+        if value not in seen and isinstance(value.owner, Operation) and value.owner in inside:
+            seen.add(value)
+            places += value.owner.operands
+    return False
 
 
 def has_product(cone: Cone) -> bool:

@@ -135,7 +135,7 @@ PROGRAMS: dict[str, tuple[str, int]] = {
     "roll": ("torch.randn(4, 5).roll((1, -2), (0, 1))", 1),
     "sums of rows beside other columns": ("torch.randn(9, 50).sum(1, keepdim=True) + torch.randn(9, 33)", 1),
     "sums of long rows beside others": ("torch.randn(3, 6, 500).sum(2, keepdim=True) * torch.randn(6, 7)", 1),
-    "rows at the greatest": ("x = torch.randn(5, 50)\ntorch.randn(50, 33)[x.argmax(1)]", 1),
+    "rows at the greatest": ("x = torch.randn(5, 50)\ntorch.randn(50, 33)[x.argmax(1)]", 2),
     "products of nothing": (
         "torch.addmm(torch.randn(3, 0), torch.randn(3, 4), torch.randn(4, 0)), "
         "torch.addmm(torch.randn(3, 2), torch.randn(3, 0), torch.randn(0, 2))",
