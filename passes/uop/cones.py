@@ -64,12 +64,12 @@ def _properties(op: Operation) -> Hashable:
 
 def cut_at(cone: Cone, value: SSAValue) -> tuple[Cone, Cone]:
     """The kernel in two, of which the first stores the value for the second."""
-    before = _part(cone, [value], cone.leaves)
-    behind = _part(cone, cone.roots, {**cone.leaves, value: None})
+    before = part_of(cone, [value], cone.leaves)
+    behind = part_of(cone, cone.roots, {**cone.leaves, value: None})
     return before, replace(behind, parts=cone.parts)
 
 
-def _part(cone: Cone, roots: Sequence[SSAValue], leaves: Container[SSAValue]) -> Cone:
+def part_of(cone: Cone, roots: Sequence[SSAValue], leaves: Container[SSAValue]) -> Cone:
     """The ops that some values of a kernel need, up to these leaves."""
     needed: set[Operation] = set()
     read: dict[SSAValue, None] = {}

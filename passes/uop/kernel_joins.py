@@ -10,7 +10,7 @@ from ...dialects.types import byte_count, element_count, shape_of
 from ...dialects.uop import GatherOp, ReshapeOp
 from ...rewriting.diagnostics import PassError, emit_remark
 from .accesses import UnorderedScanError
-from .cones import Combination, Cone
+from .cones import Combination, Cone, part_of
 from .fusion_judge import Judge
 from .value_names import named
 
@@ -129,15 +129,7 @@ class KernelJoins:
 def _chooses_places(cone: Cone, reader: Cone) -> bool:
     """Whether the reader gathers where values of the kernel say."""
     places = [op.indices for op in reader.ops if isinstance(op, GatherOp)]
-    inside, seen = frozenset(reader.ops), set[SSAValue]()
-    while places:
-        value = places.pop()
-        if value in cone.roots:
-            return True
-        if value not in seen and isinstance(value.owner, Operation) and value.owner in inside:
-            seen.add(value)
-            places += value.owner.operands
-    return False
+    return not part_of(reader, places, reader.leaves).leaves.keys().isdisjoint(cone.roots)
 
 
 def has_product(cone: Cone) -> bool:
