@@ -43,9 +43,12 @@ LOADED_REGISTERS = 32
 NARROW_REGISTERS = 32
 """Those that more are needed where rows are copied in less than 16 bytes at once."""
 
-UNEVEN_REGISTERS = 80
-"""Those that more are needed for the masks of a last step where a row of a slab goes through the banks more than once,
-but not a whole number of times: neighbouring rows have addresses of their own (counted at 80 channels)."""
+UNEVEN_REGISTERS = 8
+"""Those that more are needed where a row of a slab goes through the banks more than once, but not a whole number of
+times: neighbouring rows have addresses of their own (counted at 80 channels)."""
+
+UNEVEN_MASK_REGISTERS = 80
+"""Those that more are needed then for the masks of a last step."""
 
 NUMBER_REGISTERS = 8
 """Those that more are needed for each number that the program tells: a length, or a position, for which indices have
@@ -144,7 +147,7 @@ def _tiles(shape: KernelShape, attention: AttentionShape, row: str) -> Iterator[
         # Beside the masks of a last step there are no registers for the addresses of queries that are not staged.
         tiles.sort(key=lambda tile: not tile.staged and is_ragged(tile))
         for tile in tiles:
-            needed = tile.held + is_ragged(tile) * (tile.keys // MASKED_KEYS + UNEVEN_REGISTERS * tile.is_uneven)
+            needed = tile.held + is_ragged(tile) * (tile.keys // MASKED_KEYS + UNEVEN_MASK_REGISTERS * tile.is_uneven)
             if needed <= room and (rows == ATOM.m or rows < 2 * shape.extents[row]):
                 yield tile
 
@@ -191,7 +194,7 @@ def _schedule(shape: KernelShape, attention: AttentionShape, row: str, tile: _Ti
     )
     is_short = any(extents[axis] % ATOM.k for axis in (attention.depth, attention.channels))
     others = OTHER_REGISTERS + MASK_REGISTERS * (bool(extents[attention.keys] % keys) + is_short)
-    registers = WARP * WARPS * (tile.held + others + UNEVEN_REGISTERS // 10 * tile.is_uneven)
+    registers = WARP * WARPS * (tile.held + others + UNEVEN_REGISTERS * tile.is_uneven)
     # Without that, ptxas may prefer one block more to registers, and spill.
     min_blocks = REGISTER_FILE // registers * (WARPS // warps)
     return Choice(schedule_of(shape, axes, tuple(stage.values()), min_blocks=min_blocks), reason)
