@@ -14,9 +14,10 @@ from ....dialects.torch import AtenOp
 from ....dialects.types import element_of, is_tensor, shape_of
 from ....rewriting.builder import Builder
 from . import tensor as tensors
+from .number_conversion import convert_number
 from .promotion import compute_type
 from .sizes import Scope, is_size
-from .tensor import Tensor, convert_number
+from .tensor import Tensor
 
 Operand = Tensor | Number
 """A tensor argument, in whose place a Python number may stand."""

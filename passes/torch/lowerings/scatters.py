@@ -12,13 +12,14 @@ from xdsl.dialects.builtin import i1, i64
 
 from ....dialects.monoids import MONOIDS, Number
 from ....dialects.types import is_bool, is_float
+from .bounded_tensor import aligned
 from .errors import Unsupported
 from .lowering import Lowering, Operand
 from .masks import chosen_places, coordinates, count_before, is_mask, pairs
 from .places import Places, first_elements, from_front, inverse, with_axis
 from .registry import lowering
 from .sizes import ADVICE
-from .tensor import Tensor, aligned, along, bool_tensor, bounded_tensor, full
+from .tensor import Tensor, along, bool_tensor, full
 
 _REDUCTIONS = {
     "add": "add",
@@ -315,7 +316,7 @@ def _scatter_bounded(x: Tensor, axis: int, places: Tensor, updates: Tensor, mono
     cut = [d for d, dim in enumerate(places.layout) if dim.is_cut and (d == axis or not dim.uniform)]
     named = places.masked(cut, -1)
     written = x.builder.scatter(x.bounded, named.bounded, updates.bounded, axis, monoid)
-    return bounded_tensor(x.builder, written, x.layout)
+    return x.new(written, x.layout)
 
 
 def _named(x: Tensor, dim: int, places: Tensor) -> Tensor:

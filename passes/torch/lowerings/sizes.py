@@ -36,25 +36,21 @@ class Scope:
         """The value of an extent when the program runs: an i64 of rank 0. Symbols are clamped to their bounds."""
         total: SSAValue | None = None
         for monomial, coefficient in extent.terms:
-            product = self._constant(builder, coefficient) if coefficient != 1 or not monomial else None
+            product = value_of(builder, coefficient) if coefficient != 1 or not monomial else None
             for factor in monomial:
                 if isinstance(factor, str):
                     value = self._symbol(builder, factor)
                 else:
                     dividend = self.number(builder, factor.dividend)
-                    value = builder.alu("floordiv", dividend, self._constant(builder, factor.divisor))
+                    value = builder.alu("floordiv", dividend, value_of(builder, factor.divisor))
                 product = value if product is None else builder.alu("mul", value, product)
             assert product is not None
             total = product if total is None else builder.alu("add", total, product)
-        return self._constant(builder, 0) if total is None else total
+        return value_of(builder, 0) if total is None else total
 
     def _symbol(self, builder: Builder, name: str) -> SSAValue:
-        low, high = (self._constant(builder, bound) for bound in self.bounds[name])
+        low, high = (value_of(builder, bound) for bound in self.bounds[name])
         return builder.alu("min", builder.alu("max", self.values[name], low), high)
-
-    @staticmethod
-    def _constant(builder: Builder, value: int) -> SSAValue:
-        return builder.expand(builder.const(value, i64), TensorType(i64, ()))
 
 
 class Size:
@@ -182,6 +178,14 @@ def bound_of(size: int) -> int:
     """The greatest value of an extent: that which the dimension of a bounded tensor has."""
     symbolic = as_size(size)
     return size if symbolic is None else symbolic.bound
+
+
+def value_of(builder: Builder, size: int) -> SSAValue:
+    """The value of a size when the program runs: an i64 of rank 0."""
+    symbolic = as_size(size)
+    if symbolic is None:
+        return builder.expand(builder.const(size, i64), TensorType(i64, ()))
+    return symbolic.scope.number(builder, symbolic.extent)
 
 
 @dataclass(frozen=True)
