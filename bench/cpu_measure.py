@@ -11,7 +11,6 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from functools import partial
 from typing import Any
 
 import torch
@@ -53,11 +52,11 @@ def times(captured: Captured, rounds: int, chosen: Sequence[str]) -> dict[str, A
     return compared(captured, {each: known[each] for each in chosen}, rounds)
 
 
-def tinygrad(captured: Captured, name: str, rounds: int) -> dict[str, Any]:
+def tinygrad(captured: Captured, rounds: int) -> dict[str, Any]:
     """tinygrad, checked and timed alone: its threads wait so actively that others' come to a halt."""
     import tinygrad_cpu
 
-    return compared(captured, {"tinygrad": partial(tinygrad_cpu.tinygrad, name)}, rounds)
+    return compared(captured, {"tinygrad": tinygrad_cpu.tinygrad}, rounds)
 
 
 def compared(captured: Captured, chosen: Mapping[str, Contender], rounds: int) -> dict[str, Any]:
@@ -74,7 +73,7 @@ def main() -> None:
     elif step == "times":
         found = times(program(name), int(rounds), chosen)
     elif step == "tinygrad":
-        found = tinygrad(program(name), name, int(rounds))
+        found = tinygrad(program(name), int(rounds))
     else:
         found = one(program(name), step)
     print(json.dumps({**found, "priority": raised}))

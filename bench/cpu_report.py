@@ -156,8 +156,9 @@ def document(data: Mapping[str, Any]) -> str:
         "`first` is in a new process without caches: for uop passes and C compiler, behind `torch.export` (`export`);",
         "for Inductor its whole first call without what the second takes. `warm` is in a process that has compiled",
         "before, still without the cache; `from the cache` in a new process, the loading of Python modules included.",
-        "Memory is the most that a process took, PyTorch included, not the C compilers. tinygrad is timed on what is",
-        "short to write in it; its compiler is clang, or ziglang's.",
+        "Memory is the most that a process took, PyTorch included, not the C compilers. tinygrad is given the",
+        "operations of the exported graph, products, attention and normalisations whole; its compiler is clang, or",
+        "ziglang's.",
         "",
     ]
     return "\n".join(parts)

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from cpu_cases import CASES
-from cpu_programs import program
+from cpu_programs import MODELS, program
 from cpu_report import COMPILE_TITLES, TIME_TITLES, compile_rows, time_rows, verdict
 from rich.table import Table
 
@@ -31,8 +31,6 @@ from uop.tools.benching.comparing import measured_work
 from uop.tools.console import console
 
 HERE = Path(__file__).parent
-
-IN_TINYGRAD = ("relu_mm", "softmax", "rmsnorm", "layernorm", "matmul_f32", "matmul_f16", "gelu_mlp", "attention")
 
 TIMEOUT = 900.0
 """Seconds after which a step is ended."""
@@ -196,7 +194,7 @@ def measure(name: str, options: argparse.Namespace, step: Steps) -> dict[str, Ma
         found["inductor"] = step.run("inductor", name, TORCHINDUCTOR_FORCE_DISABLE_CACHES="1")
         chosen.append("inductor")
     found["times"] = step.run("times", name, *chosen, **BOUND)
-    if name in IN_TINYGRAD and not options.no_tinygrad:
+    if name in (*CASES, *MODELS) and not options.no_tinygrad:
         found["tinygrad"] = step.run("tinygrad", name)
     return found
 

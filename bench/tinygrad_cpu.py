@@ -1,7 +1,7 @@
 # tinygrad's functions are largely untyped.
 # pyright: reportUnknownLambdaType=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportPrivateImportUsage=false
-"""tinygrad as a contender of bench/cpu.py, for the cases that are short to write in it; recorded by its TinyJit.
+"""tinygrad as a contender of bench/cpu.py; recorded by its TinyJit.
 
 It takes Clang. Where there is none, the compiler of the `ziglang` wheel stands in, for the same machine, which reads
 the same C.
@@ -15,7 +15,6 @@ import shlex
 import shutil
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,23 +25,6 @@ import torch
 from uop.frontends.captured import Call
 from uop.runtime.native.compiler import zig_command
 from uop.tools.benching.contenders import Ready
-
-
-def linear(x: Any, w: Any, b: Any) -> Any:
-    return x @ w.transpose() + b
-
-
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "relu_mm": lambda x, bias, w: ((x + bias) @ w).relu(),
-    "softmax": lambda x: x.softmax(-1),
-    "rmsnorm": lambda x, gain: x * (x.square().mean(-1, keepdim=True) + 1e-6).rsqrt() * gain,
-    "layernorm": lambda x, gain, bias: x.layernorm() * gain + bias,
-    "matmul_f32": lambda a, b: a @ b,
-    "matmul_f16": lambda a, b: a.float() @ b.float(),
-    "gelu_mlp": lambda x, w1, b1, w2, b2: linear(linear(x, w1, b1).gelu(), w2, b2),
-    "attention": lambda q, k, v: q.scaled_dot_product_attention(k, v, is_causal=True),
-}
-"""Case → the same function of tinygrad's tensors."""
 
 _ZIG_AS_CLANG = """#!/bin/sh
 # tinygrad reads the object from standard output, and names a target that zig spells in another way.
@@ -55,34 +37,43 @@ exit $status
 """
 
 
-def tinygrad(name: str, call: Call) -> Ready:
-    """The case, compiled. seconds: `compile`, the first run without what the third takes."""
+def tinygrad(call: Call) -> Ready:
+    """The program, compiled. seconds: `compile`, the first run without what the third takes."""
     folder = tempfile.mkdtemp(prefix="uop-bench-")
     try:
         if shutil.which("clang") is None:
             os.environ["CC"] = _zig_as_clang(Path(folder))
-        return _recorded(name, call)
+        return _recorded(call)
     finally:
         shutil.rmtree(folder)
 
 
-def _recorded(name: str, call: Call) -> Ready:
-    from tinygrad import Device, Tensor, TinyJit
+def _recorded(call: Call) -> Ready:
+    from tinygrad import Device, TinyJit
+    from tinygrad_graphs import tinygrad_program
 
-    inputs = [Tensor(value.numpy()).realize() for value in call.args]
-    step = TinyJit(lambda *values: FUNCTIONS[name](*values).realize())
+    program, inputs = tinygrad_program(call)
+    step = TinyJit(program)
 
     def run() -> Any:
-        result = step(*inputs)
+        results = step(*inputs)
         Device["CPU"].synchronize()
-        return result
+        return results
 
     seconds: list[float] = []
     for _ in range(3):  # it records the second run
         start = time.perf_counter()
         run()
         seconds.append(time.perf_counter() - start)
-    return Ready(run, {"compile": seconds[0] - seconds[2]}, lambda result: [torch.from_numpy(result.numpy().copy())])
+    return Ready(
+        run,
+        {"compile": seconds[0] - seconds[2]},
+        _as_torch,
+    )
+
+
+def _as_torch(results: list[Any]) -> list[torch.Tensor]:
+    return [torch.from_numpy(each.numpy().copy()) for each in results]
 
 
 def _zig_as_clang(folder: Path) -> str:
