@@ -20,12 +20,14 @@ from ...dialects.exponents import Exponents
 from ...dialects.limits import UNLIMITED
 from ...dialects.loop import ForOp, ReduceOp, YieldOp
 from ...dialects.monoids import LOG2_E, MONOIDS, Monoid, MonoidAttr
-from ...dialects.schedule import Factor, MatrixFactors, Schedule
+from ...dialects.schedule import MatrixFactors, Schedule
 from ...dialects.tile import AxisOp, LeaveUnlessOp, ReduceAcrossOp, TakeAcrossOp
-from ...dialects.types import broadcast_shape, element_of, index, shape_of, with_shape
+from ...dialects.types import broadcast_shape, element_of, shape_of, with_shape
 from ...dialects.uop import MulOp, WhereOp, constant_value
 from ..tile.tile_builder import TileBuilder
+from .axis_positions import AxisPositions
 from .matrix_products import multiplied
+from .serial_loops import SerialLoop
 from .step_limits import StepLimits
 
 WEIGHT, VECTOR, SHIFT = 1, 2, 3
@@ -37,41 +39,18 @@ MOST_OF_F16 = 2.0**80
 """Times log2(e), by what products of f16 are multiplied: a sum of 2 ** 16 of them stays finite."""
 
 
-class Loop(Protocol):
-    """A serial loop whose body is being built."""
-
-    builder: TileBuilder
-
-    @property
-    def index(self) -> SSAValue: ...
-
-    @property
-    def carried(self) -> Sequence[SSAValue]: ...
-
-    def carry(self, types: Iterable[Attribute]) -> Sequence[SSAValue]: ...
-
-    def finish(
-        self, outer: TileBuilder, monoids: Sequence[MonoidAttr], inits: Sequence[SSAValue], state: Sequence[SSAValue]
-    ) -> ForOp: ...
-
-
 class Conversion(Protocol):
     """What carrying out a schedule knows of the kernel: `convert_loop_to_tile._Conversion`."""
 
     schedule: Schedule
     matrices: Sequence[MatrixFactors]
-    registers: Sequence[tuple[str, int, Factor]]
-    extents: dict[str, int]
+    positions: AxisPositions
     values: dict[SSAValue, SSAValue]
     varies: dict[SSAValue, frozenset[str]]
-    valid: dict[str, SSAValue]
-    parts: dict[tuple[str, int], SSAValue]
     limits: StepLimits
 
     def convert(self, builder: TileBuilder, ops: Iterable[Operation]) -> None: ...
-    def open_axis(self, outer: TileBuilder, siblings: Sequence[ForOp | ReduceOp]) -> Sequence[Loop]: ...
-    def register_shape(self, dimensions: Sequence[int]) -> tuple[int, ...]: ...
-    def register_dimensions(self, axes: Iterable[str]) -> list[int]: ...
+    def open_axis(self, outer: TileBuilder, siblings: Sequence[ForOp | ReduceOp]) -> Sequence[SerialLoop]: ...
     def axes_of(self, values: Iterable[SSAValue]) -> frozenset[str]: ...
 
 
@@ -91,10 +70,11 @@ class ChainedReduction:
     @staticmethod
     def of(conversion: Conversion, op: ReduceOp, column: str) -> ChainedReduction:
         axis = op.axis.axis.data
-        parts = (conversion.parts.get((axis, place)) for place in range(len(conversion.schedule.factors(axis))))
+        positions = conversion.positions
+        parts = (positions.parts.get((axis, place)) for place in range(len(conversion.schedule.factors(axis))))
         over = [part.owner for part in parts if part is not None and isinstance(part.owner, AxisOp)]
         others = {column, *(loop.axis.axis.data for loop in op.walk() if isinstance(loop, ReduceOp))}
-        rows = dict.fromkeys(axis for axis, _, _ in conversion.registers if axis not in others)
+        rows = dict.fromkeys(axis for axis, _, _ in positions.registers if axis not in others)
         return ChainedReduction(conversion, op, tuple(rows), column, over)
 
     @property
@@ -146,7 +126,7 @@ class ChainedReduction:
             [1 if d in dimensions else n for d, n in enumerate(shape_of(scores.type))]
             for dimensions in (self.dimensions, within)
         )
-        vectors = conversion.register_shape(conversion.register_dimensions((*self.rows, self.column)))
+        vectors = conversion.positions.shape_along((*self.rows, self.column))
         types = [with_shape(scores.type, shape) for shape in (rows, apart, vectors)]
         starts = monoid.identity([element_of(type) for type in types])
         monoids = [self.op.monoid]
@@ -189,7 +169,7 @@ class ChainedReduction:
             conversion.values[result], conversion.varies[result] = value, axes
             value.name_hint = value.name_hint or result.name_hint
 
-    def _leave_steps(self, outer: TileBuilder, loops: Sequence[Loop]) -> None:
+    def _leave_steps(self, outer: TileBuilder, loops: Sequence[SerialLoop]) -> None:
         """Let warps do nothing in steps that lie outside their own limits: they have rows of their own, and do not meet
         but where slabs are copied."""
         if not self.lanes:
@@ -210,11 +190,11 @@ class ChainedReduction:
 
     def _scores(self, b: TileBuilder, score: _Score) -> SSAValue:
         """The scores of a step before they are scaled: −∞ where the mask does not allow any, and behind the end."""
-        conversion = self.conversion
+        conversion, positions = self.conversion, self.conversion.positions
         value = conversion.values[score.product]
-        held = conversion.register_shape(conversion.register_dimensions(self.rows) + self.dimensions)
+        held = positions.register_shape(positions.register_dimensions(self.rows) + self.dimensions)
         conditions = [conversion.values[condition] for condition in score.conditions]
-        if (inside := conversion.valid.get(self.axis)) is not None:
+        if (inside := positions.valid.get(self.axis)) is not None:
             conditions.append(inside)
         shape = broadcast_shape([held, *(shape_of(x.type) for x in (value, *conditions))])
         assert shape is not None
@@ -232,7 +212,7 @@ class ChainedReduction:
         across.erase()
         return built.outputs[0]
 
-    def _product(self, b: TileBuilder, loops: Sequence[Loop], factors: SSAValue, state: SSAValue) -> SSAValue:
+    def _product(self, b: TileBuilder, loops: Sequence[SerialLoop], factors: SSAValue, state: SSAValue) -> SSAValue:
         """`state` and the sum of factor · vector over the elements of a step, as a loop.
 
         Of a loop that tile-mma makes instructions of, the factors are rounded to the type that the vectors have in
@@ -277,26 +257,18 @@ class ChainedReduction:
             new = around.insert(loop).results[0]
         return new
 
-    def _bind(self, outer: TileBuilder, builder: TileBuilder, loops: Sequence[Loop], place: SSAValue) -> None:
+    def _bind(self, outer: TileBuilder, builder: TileBuilder, loops: Sequence[SerialLoop], place: SSAValue) -> None:
         """Let the position along the axis be that of one place of a step."""
         conversion = self.conversion
         factors = conversion.schedule.factors(self.axis)
         position, serial = None, iter(loops)
         for number, factor in enumerate(factors):
             if factor.kind in (AxisKind.LOOP, AxisKind.UNROLL) and factor.extent > 1:
-                stride = 1
-                for inner in factors[number + 1 :]:
-                    stride *= inner.extent
+                stride = prod(inner.extent for inner in factors[number + 1 :])
                 position = outer.add_term(position, next(serial).index, stride)
         position = place if position is None else builder.alu("add", position, place)
         conversion.values[self.op.index] = position
-        covered = 1
-        for factor in factors:
-            covered *= factor.extent
-        if covered > conversion.extents[self.axis]:
-            conversion.valid[self.axis] = builder.alu(
-                "lt", position, builder.const(conversion.extents[self.axis], index)
-            )
+        conversion.positions.find_valid(builder, self.axis, position)
 
 
 @dataclass(frozen=True)

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from ...dialects.axes import SERIAL_KINDS, THREAD_KINDS, AxisAttr, AxisKind
-from ...dialects.limits import UNLIMITED, Limits
+from ...dialects.axes import SERIAL_KINDS, AxisAttr, AxisKind
+from ...dialects.limits import UNLIMITED
 from ...dialects.loop import ForOp, ReduceOp, ScanOp, YieldOp
-from ...dialects.monoids import Monoid, MonoidAttr
-from ...dialects.schedule import Factor, MatrixFactors, Schedule
+from ...dialects.monoids import Monoid
+from ...dialects.schedule import MatrixFactors, Schedule
 from ...dialects.tile import (
-    AxisOp,
     LeaveUnlessOp,
     ReadOp,
     ReduceAcrossOp,
@@ -29,11 +27,13 @@ from ...dialects.traversal import ops_inside
 from ...dialects.types import broadcast_shape, element_of, index, shape_of, with_shape
 from ...dialects.uop import KernelOp, LoadOp, StoreOp
 from ..tile.tile_builder import TileBuilder, joined_shape
+from .axis_positions import AxisPositions, registers_of
 from .chained_products import ChainedReduction
 from .kernel_shape import shape_of_kernel
 from .matrix_products import perfect_nest
 from .row_starts import RowStart, common_row_start
 from .schedule_checks import axis_extents, check_schedule
+from .serial_loops import LOOP_KINDS, Scans, SerialLoop
 from .siblings import with_siblings
 from .step_limits import StepLimits
 
@@ -82,32 +82,10 @@ class ConvertLoopToTilePass(ModulePass):
                 start: RowStart = ()
                 if (align := schedule.align) is not None:
                     start = common_row_start(shape_of_kernel(kernel), align.axis, align.elements)
-                _Conversion(kernel, schedule.spread(), extents, _registers(schedule), schedule.matrices, start).run()
-
-
-_Register = tuple[str, int, Factor]
-"""(axis, place among its factors, factor)"""
-
-
-def _registers(schedule: Schedule) -> list[_Register]:
-    """The register factors that are the dimensions of vectors: those of an accumulator's fragment stand last, and in
-    front of them those of the axis that chains two products, of which the innermost is not its own."""
-    registers = [
-        register
-        for register in schedule.spread().of_kinds([AxisKind.REGISTER])
-        if register[2].extent > 1 and register[2].of is None
-    ]
-    last: tuple[str, ...] = ()
-    if (matrix := schedule.matrix) is not None:
-        registers.sort(key=lambda register: register[0] == schedule.chained)
-        last = matrix.row, matrix.column
-    elif (chain := schedule.chain) is not None:
-        last = chain[1:]
-    for fragment in last:
-        innermost = [register for register in registers if register[0] == fragment][-1]
-        registers.remove(innermost)
-        registers.append(innermost)
-    return registers
+                top = TileBuilder(kernel.body.block)
+                top.location = kernel.location
+                positions = AxisPositions(top, schedule.spread(), extents, registers_of(schedule), start)
+                _Conversion(kernel, schedule.spread(), schedule.matrices, positions).run()
 
 
 def _is_tile_form(kernel: KernelOp) -> bool:
@@ -128,89 +106,23 @@ def _reduced_inside(loop: ForOp) -> set[str]:
     return found
 
 
-_LOOP_KINDS = (*SERIAL_KINDS, AxisKind.MMA)
-"""Kinds of factors that are loops in tile form."""
-
-
-@dataclass
-class _Loop:
-    """A serial factor whose body is being built; the op follows when the types of its state are known."""
-
-    axis: AxisAttr
-    builder: TileBuilder
-    limits: Limits = UNLIMITED
-
-    @property
-    def index(self) -> SSAValue:
-        return self.builder.block.args[0]
-
-    @property
-    def carried(self) -> Sequence[SSAValue]:
-        return self.builder.block.args[1:]
-
-    def carry(self, types: Iterable[Attribute]) -> Sequence[SSAValue]:
-        """Carry more state; its values in the body."""
-        block = self.builder.block
-        first = len(block.args)
-        for type in types:
-            block.insert_arg(type, len(block.args)).name_hint = "acc"
-        return block.args[first:]
-
-    def finish(
-        self, outer: TileBuilder, monoids: Sequence[MonoidAttr], inits: Sequence[SSAValue], state: Sequence[SSAValue]
-    ) -> ForOp:
-        """Insert the loop, which yields `state`, the values of the monoids, in the block around it."""
-        if state:
-            self.builder.insert(YieldOp.create(operands=state))
-        body = Region(self.builder.block)
-        return outer.insert(ForOp.around(body, self.axis, monoids, [value.type for value in state], inits, self.limits))
-
-
-@dataclass
-class _Scans:
-    """The scans over one axis: the serial loops that carry them, and the state after a step."""
-
-    loops: Sequence[_Loop]
-    monoids: list[MonoidAttr] = field(default_factory=list[MonoidAttr])
-    state: list[SSAValue] = field(default_factory=list[SSAValue])
-
-    def carry(self, monoid: MonoidAttr, types: Sequence[Attribute]) -> Sequence[SSAValue] | None:
-        """Carry one more scan; its state before a step, None where there is no step but one."""
-        before: Sequence[SSAValue] | None = None
-        if self.loops:
-            self.monoids.append(monoid)
-        for loop in self.loops:
-            before = loop.carry(types)
-        return before
-
-
 @dataclass
 class _Conversion:
     """The conversion of one kernel.
 
-    registers: the dimensions of vectors.
     matrices: the products that matrix instructions compute.
-    start: where the rows begin that the schedule aligns.
     values: value of loop form → value of tile form.
-    positions: axis → the position along it in its latest loop.
     varies: value of loop form → the axes that it varies with.
-    valid: ragged axis → whether the position in its latest loop is inside; what varies with it stands in that loop.
-    parts: (axis, place of a factor) → its `tile.axis`, which factors of two axes may share.
     scans: parallel loop of loop form → the scans over it.
     """
 
     kernel: KernelOp
     schedule: Schedule
-    extents: dict[str, int]
-    registers: Sequence[_Register]
-    matrices: Sequence[MatrixFactors] = ()
-    start: RowStart = ()
+    matrices: Sequence[MatrixFactors]
+    positions: AxisPositions
     values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
-    positions: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
     varies: dict[SSAValue, frozenset[str]] = field(default_factory=dict[SSAValue, frozenset[str]])
-    valid: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
-    parts: dict[tuple[str, int], SSAValue] = field(default_factory=dict[tuple[str, int], SSAValue])
-    scans: dict[Operation, _Scans] = field(default_factory=dict[Operation, "_Scans"])
+    scans: dict[Operation, Scans] = field(default_factory=dict[Operation, "Scans"])
 
     def run(self) -> None:
         block = self.kernel.body.block
@@ -221,41 +133,13 @@ class _Conversion:
         for argument in block.args:
             self.values[argument] = argument
             self.varies[argument] = frozenset()
-        self.top = TileBuilder(block)
-        self.top.location = self.kernel.location
-        for axis, place, factor in self.schedule.of_kinds([AxisKind.BLOCK, *THREAD_KINDS, AxisKind.REGISTER]):
-            if factor.extent > 1 and factor.of is None:
-                self.parts[axis, place] = self.axis_part(axis, place, factor)
-        for axis, place, factor in self.schedule.of_kinds([*THREAD_KINDS, AxisKind.REGISTER]):
-            if factor.extent > 1 and (shared := self.schedule.shared(factor)) is not None:
-                self.parts[axis, place] = self.parts[shared]
-        self.limits = StepLimits(stores, self.schedule, self.parts, self.values)
-        if (needed := self.limits.needed(self.top)) is not None:
-            self.top.insert(LeaveUnlessOp.of(needed))
-        self.convert(self.top, old)
+        self.positions.build_parts()
+        self.limits = StepLimits(stores, self.schedule, self.positions.parts, self.values)
+        if (needed := self.limits.needed(self.positions.top)) is not None:
+            self.positions.top.insert(LeaveUnlessOp.of(needed))
+        self.convert(self.positions.top, old)
         for op in reversed(old):
             op.erase(safe_erase=False)
-
-    def axis_part(self, axis: str, place: int, factor: Factor) -> SSAValue:
-        """The `tile.axis` of one factor."""
-        type: Attribute = index
-        if factor.kind is AxisKind.REGISTER:
-            dimension = self.registers.index((axis, place, factor))
-            type = with_shape(index, self.register_shape([dimension]))
-        part = self.top.insert(AxisOp.of(axis, factor.extent, factor.kind, type)).result
-        part.name_hint = factor.kind.value[0] + axis
-        return part
-
-    def register_shape(self, dimensions: Sequence[int]) -> tuple[int, ...]:
-        """The shape of a vector that varies along these register dimensions; a scalar's when there are none."""
-        if not dimensions:
-            return ()
-        return tuple(
-            factor.extent if dimension in dimensions else 1 for dimension, (_, _, factor) in enumerate(self.registers)
-        )
-
-    def register_dimensions(self, axes: Iterable[str]) -> list[int]:
-        return [dimension for dimension, (axis, _, _) in enumerate(self.registers) if axis in axes]
 
     # Ops.
 
@@ -286,7 +170,7 @@ class _Conversion:
                 reduced.add(op.axis.axis.data)
             if isinstance(op, ForOp) and self.is_unrolled(op) and not reduced.isdisjoint(_reduced_inside(op)):
                 self.bind((op,), {})
-                self.scans[op] = _Scans(())
+                self.scans[op] = Scans(())
                 pending += reversed(list(op.body.block.ops))
             else:
                 yield op
@@ -294,7 +178,7 @@ class _Conversion:
     def is_unrolled(self, op: ForOp) -> bool:
         """Whether no factor of the loop's axis is a loop."""
         factors = self.schedule.factors(op.axis.axis.data)
-        return not any(factor.kind in _LOOP_KINDS and factor.extent > 1 for factor in factors)
+        return not any(factor.kind in LOOP_KINDS and factor.extent > 1 for factor in factors)
 
     def define(self, op: Operation, values: Sequence[SSAValue], varies: frozenset[str]) -> None:
         for result, value in zip(op.results, values, strict=True):
@@ -349,8 +233,8 @@ class _Conversion:
         if (mask := self.mask(builder, self.axes_of(op.operands), op.mask)) is not None:
             conditions.append(mask)
         addresses = self.axes_of(op.indices)
-        addressed = {part for (axis, _), part in self.parts.items() if axis in addresses}
-        for part in dict.fromkeys(self.parts.values()):
+        addressed = {part for (axis, _), part in self.positions.parts.items() if axis in addresses}
+        for part in dict.fromkeys(self.positions.parts.values()):
             if part not in addressed and not shape_of(part.type):  # Blocks and threads that hold copies of one element.
                 conditions.append(builder.alu("eq", part, builder.const(0, index)))
         guard = builder.conjunction(conditions)
@@ -360,36 +244,46 @@ class _Conversion:
 
     def mask(self, builder: TileBuilder, axes: frozenset[str], own: SSAValue | None) -> SSAValue | None:
         """Whether the positions along these axes are inside, and the access's own mask holds; None when all do."""
-        conditions = [self.valid[axis] for axis, _ in self.schedule.axes if axis in axes and axis in self.valid]
+        conditions = self.positions.conditions(axis for axis, _ in self.schedule.axes if axis in axes)
         if own is not None:
             conditions.append(self.values[own])
         return builder.conjunction(conditions)
 
     # Loops.
 
-    def open_axis(self, outer: TileBuilder, siblings: Sequence[ForOp | ReduceOp]) -> list[_Loop]:
+    def bind(self, siblings: Sequence[ForOp | ReduceOp], opened: Mapping[int, SerialLoop]) -> None:
+        """Say what the index of an axis is inside its loops, which the siblings share."""
+        axis = siblings[0].axis.axis.data
+        position = self.positions.bind(axis, opened, siblings[0].location)
+        for loop in siblings:
+            self.values[loop.index] = position
+            self.varies[loop.index] = frozenset((axis,))
+
+    def open_axis(self, outer: TileBuilder, siblings: Sequence[ForOp | ReduceOp]) -> list[SerialLoop]:
         """Begin the serial loops of an axis, and say what its index and its validity are inside."""
-        opened = self.open_loops(outer, siblings[0], _LOOP_KINDS)
+        opened = self.open_loops(outer, siblings[0], LOOP_KINDS)
         self.bind(siblings, opened)
         return list(opened.values())
 
-    def open_guard(self, outer: TileBuilder, op: ReduceOp) -> list[_Loop]:
+    def open_guard(self, outer: TileBuilder, op: ReduceOp) -> list[SerialLoop]:
         """Begin a loop of one step, for a reduction without others that need not be carried out in all blocks."""
         limits = self.limits.of_all(outer, op)
         if not limits.values:
             return []
         body = outer.nested(Block(arg_types=(index,)))
         body.location = op.location
-        guard = _Loop(AxisAttr(op.axis.axis.data, 1, AxisKind.LOOP), body, limits)
+        guard = SerialLoop(AxisAttr(op.axis.axis.data, 1, AxisKind.LOOP), body, limits)
         guard.index.name_hint = op.axis.axis.data
         return [guard]
 
-    def open_loops(self, outer: TileBuilder, loop: ForOp | ReduceOp, kinds: Sequence[AxisKind]) -> dict[int, _Loop]:
+    def open_loops(
+        self, outer: TileBuilder, loop: ForOp | ReduceOp, kinds: Sequence[AxisKind]
+    ) -> dict[int, SerialLoop]:
         """Begin the loops of the factors of these kinds: place of the factor → loop, outermost first."""
         axis = loop.axis.axis.data
         factors = self.schedule.factors(axis)
-        count = sum(factor.kind in _LOOP_KINDS and factor.extent > 1 for factor in factors)
-        opened: dict[int, _Loop] = {}
+        count = sum(factor.kind in LOOP_KINDS and factor.extent > 1 for factor in factors)
+        opened: dict[int, SerialLoop] = {}
         for place, factor in enumerate(factors):
             if factor.kind not in kinds or factor.extent == 1:
                 continue
@@ -398,61 +292,15 @@ class _Conversion:
                 limits = self.limits.of_loop(outer, loop, place)
             outer = outer.nested(Block(arg_types=(index,)))
             outer.location = loop.location
-            opened[place] = _Loop(AxisAttr(axis, factor.extent, factor.kind), outer, limits)
+            opened[place] = SerialLoop(AxisAttr(axis, factor.extent, factor.kind), outer, limits)
             self.limits.opened.setdefault(axis, {})[place] = opened[place].index
-            is_inner = any(f.kind in _LOOP_KINDS and f.extent > 1 for f in factors[:place])
+            is_inner = any(f.kind in LOOP_KINDS and f.extent > 1 for f in factors[:place])
             opened[place].index.name_hint = axis + ("oi"[is_inner] if count == 2 else "")
         return opened
 
-    def bind(self, siblings: Sequence[ForOp | ReduceOp], opened: Mapping[int, _Loop]) -> None:
-        """Say what the index of an axis, and its validity, are inside its loops, which the siblings share."""
-        axis, location = siblings[0].axis.axis.data, siblings[0].location
-        factors = self.schedule.factors(axis)
-        strides = [prod(inner.extent for inner in factors[place + 1 :]) for place in range(len(factors))]
-
-        # The part of the position that no loop changes stands at the top, that of a loop in its body, registers last.
-        builder, position = self.top, None
-        with self.top.at(location):
-            for place, stride in enumerate(strides):
-                part = self.parts.get((axis, place))
-                if part is not None and not shape_of(part.type):
-                    position = builder.add_term(position, part, stride)
-            if (shift := self.shift(axis)) is not None:
-                position = builder.add_term(position, shift, -1)
-        for place, serial in opened.items():
-            builder = serial.builder
-            position = builder.add_term(position, serial.index, strides[place])
-        with builder.at(location):
-            for place, stride in enumerate(strides):
-                part = self.parts.get((axis, place))
-                if part is not None and shape_of(part.type):
-                    position = builder.add_term(position, part, stride)
-            if position is None:
-                position = builder.const(0, index)
-            for loop in siblings:
-                self.values[loop.index] = position
-                self.varies[loop.index] = frozenset((axis,))
-            self.positions[axis] = position
-            if prod(factor.extent for factor in factors) > self.extents[axis]:
-                self.valid[axis] = builder.alu("lt", position, builder.const(self.extents[axis], index))
-                if shift is not None:
-                    behind = builder.alu("ge", position, builder.const(0, index))
-                    self.valid[axis] = builder.alu("and", behind, self.valid[axis])
-
-    def shift(self, axis: str) -> SSAValue | None:
-        """How many positions along the axis are in front of a thread's row; None where none are."""
-        align = self.schedule.align
-        if align is None or align.axis != axis or not self.start:
-            return None
-        start: SSAValue | None = None
-        for other, coefficient in self.start:
-            start = self.top.add_term(start, self.positions[other], coefficient)
-        assert start is not None
-        return self.top.alu("floormod", start, self.top.const(align.elements, index))
-
     def parallel(self, outer: TileBuilder, op: ForOp) -> None:
         loops = self.open_axis(outer, (op,))
-        scans = self.scans[op] = _Scans(loops)
+        scans = self.scans[op] = Scans(loops)
         builders = [outer, *(loop.builder for loop in loops)]
         self.convert(builders[-1], op.body.block.ops)
         state: Sequence[SSAValue] = scans.state
@@ -463,10 +311,10 @@ class _Conversion:
     def scan(self, builder: TileBuilder, op: ScanOp) -> Sequence[SSAValue]:
         """The elements of this step's tile, scanned behind the state that the loops of the axis carry."""
         axis = op.loop.axis.axis.data
-        over = [part for (own, _), part in self.parts.items() if own == axis]
+        over = [part for (own, _), part in self.positions.parts.items() if own == axis]
         values = [self.values[value] for value in op.inputs]
-        dimensions = self.register_dimensions([axis])
-        shape = broadcast_shape([*(shape_of(value.type) for value in values), self.register_shape(dimensions)])
+        dimensions = self.positions.register_dimensions([axis])
+        shape = broadcast_shape([*(shape_of(value.type) for value in values), self.positions.shape_along([axis])])
         assert shape is not None
         values = [builder.fit(value, shape) for value in values]
         begun = [1 if dimension in dimensions else extent for dimension, extent in enumerate(shape)]
@@ -506,8 +354,8 @@ class _Conversion:
             around, inits = (loops[depth - 1].builder, loops[depth - 1].carried) if depth else (outer, ())
             state = loops[depth].finish(around, monoids, inits, state).results
 
-        dimensions = self.register_dimensions(axes)
-        threads = [part for (axis, _), part in self.parts.items() if axis in axes and not shape_of(part.type)]
+        dimensions = self.positions.register_dimensions(axes)
+        threads = [part for (axis, _), part in self.positions.parts.items() if axis in axes and not shape_of(part.type)]
         for op, nest in zip(siblings, nests, strict=True):
             own, state = state[: len(op.results)], state[len(op.results) :]
             if dimensions and loops and op.monoid.monoid.stages is None:
@@ -531,14 +379,14 @@ class _Conversion:
         alike = len({shape_of(value.type) for value in state}) == 1
         return reduce(monoid, list(state)) if alike else monoid.reduce(builder, state, reduce)
 
-    def open_nest(self, outer: TileBuilder, nests: Sequence[Sequence[ReduceOp]]) -> list[_Loop]:
+    def open_nest(self, outer: TileBuilder, nests: Sequence[Sequence[ReduceOp]]) -> list[SerialLoop]:
         """Begin the loops of perfect nests over the same axes, and convert what stands in their bodies. That over a
         matrix instruction is innermost, whichever axis it belongs to."""
         levels = list(zip(*nests, strict=True))
         inner = {reduction for nest in nests for reduction in nest[1:]}
         bodies = [[op for each in level for op in each.body.block.ops if op not in inner] for level in levels]
         matrix = self.schedule.of_kinds((AxisKind.MMA,))
-        builder, loops = outer, list[_Loop]()
+        builder, loops = outer, list[SerialLoop]()
         if not any(level[0].axis.axis.data == axis for level in levels[:-1] for axis, _, _ in matrix):
             for level, body in zip(levels, bodies, strict=True):
                 begun = self.open_axis(builder, level) or self.open_guard(builder, level[0])
@@ -547,7 +395,7 @@ class _Conversion:
                 builder = loops[-1].builder if loops else outer
                 self.convert(builder, body)
             return loops
-        opened: dict[ReduceOp, dict[int, _Loop]] = {level[0]: {} for level in levels}
+        opened: dict[ReduceOp, dict[int, SerialLoop]] = {level[0]: {} for level in levels}
         for kinds in (SERIAL_KINDS, (AxisKind.MMA,)):
             for first, *_ in levels:
                 added = self.open_loops(builder, first, kinds)
@@ -564,13 +412,13 @@ class _Conversion:
         self,
         builder: TileBuilder,
         monoid: Monoid,
-        loops: Sequence[_Loop],
+        loops: Sequence[SerialLoop],
         elements: Sequence[SSAValue],
         axes: Sequence[str],
     ) -> Sequence[SSAValue]:
         """The state behind a step: the registers of each step combined where there is no other, or where that is less
         work in two stages; else as many states side by side as there are registers."""
-        dimensions = self.register_dimensions(axes)
+        dimensions = self.positions.register_dimensions(axes)
 
         def reduce(monoid: Monoid, values: list[SSAValue]) -> list[SSAValue]:
             return list(builder.reduce_axis(monoid.name, values, dimensions)) if dimensions else values
@@ -593,8 +441,11 @@ class _Conversion:
         The values of a monoid with two stages are no wider than they need to be, whatever the others vary with.
         """
         yielded = [self.values[value] for value in op.yielded]
-        inside = builder.conjunction(self.valid[axis] for axis in axes if axis in self.valid)
-        common = [self.register_shape(self.register_dimensions(axes)), () if inside is None else shape_of(inside.type)]
+        inside = builder.conjunction(self.positions.conditions(axes))
+        common = [
+            self.positions.shape_along(axes),
+            () if inside is None else shape_of(inside.type),
+        ]
         own = [shape_of(value.type) for value in yielded]
         firsts = [op.monoid.monoid.firsts(place) for place in range(len(own))]
         shapes = [broadcast_shape([*common, *own[:first], shape]) for first, shape in zip(firsts, own, strict=True)]
