@@ -14,12 +14,14 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.target import Target
 
-from ..dialects import gpu_kernel, semantics
+from ..dialects import gpu_kernel
 from ..dialects.layouts import memory_space, span_of
+from ..dialects.semantics import ALU
 from ..dialects.types import byte_width, element_of, shape_of, type_name
 from ..dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, KernelOp, LaunchOp, constant_value
 from ..rewriting.diagnostics import PassError
 from . import cuda_prelude
+from .cuda_expressions import C_TYPES, CUDA_HELPERS, cuda_bitcast, cuda_cast, cuda_expression
 from .writer import BodyPrinter, CodeLine, Names, commented, finite_literal, float_bits, identifier
 
 C_KEYWORDS = frozenset(
@@ -35,8 +37,8 @@ C_KEYWORDS = frozenset(
 RESERVED = C_KEYWORDS | {
     function
     for text in (
-        *(template for row in semantics.ALU.values() for template in row.cuda.values()),
-        *semantics.CUDA_HELPERS.values(),
+        *(template for row in ALU.values() for template in row.cuda.values()),
+        *CUDA_HELPERS.values(),
         *(text for name, text in vars(cuda_prelude).items() if name.isupper()),
         "make_float2(make_float4(make_uint2(make_uint4(__half2float(__float2half_rn(",
     )
@@ -145,7 +147,7 @@ def literal(op: ConstOp, index_type: str) -> str:
         case "index":
             return f"{value}ll" if index_type == "long long" else str(value)
         case _:
-            return f"({semantics.C_TYPES[name]}){value}"
+            return f"({C_TYPES[name]}){value}"
 
 
 def float_literal(value: float, name: str) -> str:
@@ -211,9 +213,9 @@ class _KernelPrinter(BodyPrinter):
         if name in ("f16", "bf16"):
             self.includes.add("cuda_fp16.h" if name == "f16" else "cuda_bf16.h")
         if not shape:
-            return self.index_type if name == "index" else semantics.C_TYPES[name]
+            return self.index_type if name == "index" else C_TYPES[name]
         if name in ("f32", "f64") and byte_width(element_of(type)) * shape[0] <= 16 and shape[0] > 1:
-            return f"{semantics.C_TYPES[name]}{shape[0]}"
+            return f"{C_TYPES[name]}{shape[0]}"
         words = {1: "unsigned char", 2: "unsigned short", 4: "unsigned", 8: "uint2", 16: "uint4"}
         return words[byte_width(element_of(type)) * shape[0]]
 
@@ -249,23 +251,23 @@ class _KernelPrinter(BodyPrinter):
         self.names.set(op.result, literal(op, self.index_type))
 
     def alu(self, op: AluOp) -> None:
-        spelling = semantics.cuda_expression(
+        spelling = cuda_expression(
             op.row(), op.operands[-1].type, [self.operand(value) for value in op.operands], self.index_type
         )
         self.type(op.operands[-1].type)
         if spelling.helper is not None:
-            self.helper(spelling.helper, semantics.CUDA_HELPERS[spelling.helper])
+            self.helper(spelling.helper, CUDA_HELPERS[spelling.helper])
         self.define(op, spelling.text)
 
     def cast(self, op: CastOp) -> None:
         source, target = op.input.type, op.result.type
         self.type(source)
-        self.define(op, semantics.cuda_cast(source, target, self.operand(op.input), self.index_type))
+        self.define(op, cuda_cast(source, target, self.operand(op.input), self.index_type))
 
     def bitcast(self, op: BitcastOp) -> None:
         source, target = op.input.type, op.result.type
         self.type(source)
-        self.define(op, semantics.cuda_bitcast(source, target, self.operand(op.input)))
+        self.define(op, cuda_bitcast(source, target, self.operand(op.input)))
 
     def block_id(self, op: gpu_kernel.BlockIdOp) -> None:
         self.define(op, f"blockIdx.{op.dimension.data}")
