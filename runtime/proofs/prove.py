@@ -37,7 +37,7 @@ INSTANCES, LEAST_INSTANCES, MOST_INSTANCES = 440, 10, 200
 
 
 NOTHING_SATISFIES = "nothing satisfies its guard"
-NO_METHOD = "it fires on no kernel of runtime/proofs/kernels.py"
+NO_METHOD = "it fires on no kernel of runtime/proofs/kernel_texts.py"
 NO_MEANING = (
     "no meaning is registered for {ops}: define the op with alu_op, whose row says what it gives (docs/rewriting.md, "
     "Rules of one's own)"
