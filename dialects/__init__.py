@@ -1,8 +1,12 @@
 """The dialects of uop, registered by name and loaded only when a file uses them."""
 
-from collections.abc import Callable
+from __future__ import annotations
 
-from xdsl.ir import Dialect
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from xdsl.ir import Dialect
 
 
 def get_all_dialects() -> dict[str, Callable[[], Dialect]]:

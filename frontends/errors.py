@@ -2,7 +2,8 @@
 
 import linecache
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from ..dialects.dataclass import dataclass
 
 
 class FrontendError(Exception):

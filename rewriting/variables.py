@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import count
 
+from ..dialects.dataclass import dataclass
 from .expressions import Constant, Pattern, Value
 from .type_classes import ANY, TypeClass
 

@@ -8,7 +8,6 @@ most threads to use. `forward_run` takes the same pointers in an array.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import IO
 
 from xdsl.context import Context
@@ -17,6 +16,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.utils.target import Target
 
 from ..dialects import cpu_kernel
+from ..dialects.dataclass import dataclass
 from ..dialects.uop import KernelOp
 from ..rewriting.diagnostics import PassError
 from .c_declarations import CNames

@@ -7,8 +7,8 @@ has it; what a mask leaves out is not touched. Arguments are pointers to element
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from ..dialects.dataclass import dataclass
 from . import c_types
 
 LANES = """\

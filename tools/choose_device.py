@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ..dialects.dataclass import dataclass
 from ..runtime.artifact.devices import DEVICES
 from ..runtime.native.compiler import CompilerNotFoundError, find_compiler
 from ..runtime.native.cpu import host

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import torch
 
+from ..dialects.dataclass import dataclass
 from ..frontends.captured import Captured
 from ..frontends.element_types import dtype_name
 from ..runtime.cuda.program import CudaProgram

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache, partial
 from importlib.metadata import entry_points
 from inspect import isclass
@@ -23,6 +22,7 @@ from xdsl.context import Context
 from xdsl.ir import Dialect
 from xdsl.passes import ModulePass
 
+from ..dialects.dataclass import dataclass
 from .diagnostics import Diagnostic, DiagnosticError
 
 if TYPE_CHECKING:

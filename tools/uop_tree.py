@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from io import StringIO
 from typing import IO
 
@@ -13,6 +12,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 from xdsl.utils.target import Target
 
+from ..dialects.dataclass import dataclass
 from ..dialects.uop import KernelOp
 from ..rewriting.diagnostics import PassError
 from .printing import TextPrinter

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import IndexType, ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from ...dialects import gpu_kernel
+from ...dialects.dataclass import dataclass
 from ...dialects.traversal import ops_inside
 from ...dialects.types import byte_width, element_of, is_vector, packed_strides
 from ...dialects.uop import ALU_OPS

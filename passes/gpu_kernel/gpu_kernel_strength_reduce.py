@@ -1,12 +1,11 @@
 """gpu-kernel-strength-reduce: divisions of indices as shifts, masks and multiplications, where that is exact."""
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, i64
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
+from ...dialects.dataclass import dataclass
 from ...dialects.monoids import Number
 from ...dialects.traversal import ops_inside
 from ...dialects.types import index

@@ -1,12 +1,13 @@
 """The pass `choose-schedule`."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from ...dialects.dataclass import dataclass
 from ...dialects.schedule import ScheduleAttr, Staging
 from ...dialects.tile import StageOp
 from ...dialects.uop import KernelOp

@@ -3,10 +3,11 @@ walked."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
+from ...dialects.dataclass import dataclass
 from ...dialects.loop import ForOp, ReduceOp, ScanOp, YieldOp
 from ...dialects.types import byte_width, element_of
 from ...dialects.uop import AddOp, KernelOp, LoadOp, MulOp, StoreOp, SubOp, constant_value

@@ -9,8 +9,9 @@ memory, in another kernel.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ...dialects.dataclass import dataclass
 from ...dialects.gpu_kernel import ARCHITECTURES
 from .schedule_parts import ceil_div, power_of_two_above
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from ...dialects.dataclass import dataclass
 from ...dialects.uop import AluOp, KernelOp
 from ...rewriting.dead import erase_unused
 from ...rewriting.driver import Order, rewrite

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -12,6 +11,7 @@ from xdsl.passes import ModulePass
 
 from ...dialects.atoms import ATOMS
 from ...dialects.axes import AxisKind
+from ...dialects.dataclass import dataclass
 from ...dialects.loop import ForOp
 from ...dialects.schedule import MatrixFactors
 from ...dialects.tile import MmaOp, ReduceAcrossOp, StageOp

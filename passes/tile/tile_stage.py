@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import MemRefType, ModuleOp
@@ -11,6 +10,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ...dialects.axes import AxisKind
+from ...dialects.dataclass import dataclass
 from ...dialects.layouts import slab_type, span_of
 from ...dialects.loop import ForOp
 from ...dialects.schedule import Staging

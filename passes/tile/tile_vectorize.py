@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import cast
 
 from xdsl.context import Context
@@ -12,6 +11,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.passes import ModulePass
 
 from ...dialects.axes import AxisKind
+from ...dialects.dataclass import dataclass
 from ...dialects.layouts import SwizzleAttr, span_of, strides_of
 from ...dialects.tile import AxisOp, ReadOp, StageOp, WriteOp
 from ...dialects.types import byte_width, element_of, shape_of

@@ -8,12 +8,13 @@ softmax share their threads). Beside a product, what an operand is made of is co
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from math import prod
 
 from xdsl.ir import Operation
 
+from ...dialects.dataclass import dataclass
 from ...dialects.types import byte_width, element_count, element_of, is_float, shape_of
 from ...dialects.uop import AluOp, CastOp
 from .accesses import Access, Accesses

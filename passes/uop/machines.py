@@ -5,7 +5,7 @@ No GPU was lent to time them. They are of the order of the machines' own numbers
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from ...dialects.dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,12 @@
 """uop-approximate: exponentials, quotients and error functions by fewer instructions, within a stated error."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from ...dialects.dataclass import dataclass
 from ...rewriting.driver import rewrite
 from ...rewriting.patterns import Assumption
 from ...rewriting.rules import Rules

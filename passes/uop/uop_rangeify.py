@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import chain, count
 
@@ -12,6 +11,7 @@ from xdsl.dialects.builtin import ArrayAttr, LocationAttr, MemRefType, ModuleOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
+from ...dialects.dataclass import dataclass
 from ...dialects.monoids import MonoidAttr
 from ...dialects.syntax import segment_sizes
 from ...dialects.types import element_of, index, shape_of

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
+from ...dialects.dataclass import dataclass
 from ...dialects.uop import FloordivOp, KernelOp, RangeOp, ReduceOp, constant_value
 from ...rewriting.dead import erase_unused
 from .split_range import split_range

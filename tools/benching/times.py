@@ -6,9 +6,11 @@ import os
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+
+from ...dialects.dataclass import dataclass
 
 Run = Callable[[], Any]
 

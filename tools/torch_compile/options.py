@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
+from ...dialects.dataclass import dataclass
 from ...dialects.gpu_kernel import ARCHITECTURES
 from ...runtime.devices import DEVICES
 from ..pass_options import near_names

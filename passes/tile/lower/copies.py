@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, SSAValue
 
 from ....dialects.axes import WARP
+from ....dialects.dataclass import dataclass
 from ....dialects.gpu_kernel import AsyncCopyOp, ForOp, IfOp, LoadOp, StoreOp
 from ....dialects.layouts import SwizzleAttr, span_of, strides_of
 from ....dialects.tile import StageOp

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 
 from xdsl.ir import Block, SSAValue
 
 from ....dialects.axes import AxisKind
+from ....dialects.dataclass import dataclass
 from ....dialects.gpu_kernel import Architecture, BlockIdOp, ThreadIdOp
 from ....dialects.loop import ForOp
 from ....dialects.schedule import BlockGroup
