@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.ir import Attribute, Region, SSAValue
 
 from ...dialects.axes import SERIAL_KINDS, AxisAttr, AxisKind
+from ...dialects.dataclass import dataclass
 from ...dialects.limits import UNLIMITED, Limits
 from ...dialects.loop import ForOp, YieldOp
 from ...dialects.monoids import MonoidAttr
