@@ -42,6 +42,7 @@ SHAPES = {
     "attention": "F.scaled_dot_product_attention(*(torch.randn(1, 4, 37, 16) for _ in range(3)), is_causal=True)",
     "conv": "F.relu(nn.Conv2d(3, 5, 3, padding=1)(torch.randn(2, 3, 9, 37)))",
     "strided conv": "nn.Conv2d(3, 5, 3, stride=2, padding=1)(torch.randn(2, 3, 9, 8))",
+    "conv of channels that lie together": "nn.Conv1d(40, 40, 3, padding=1)(torch.randn(17, 40).t()).t()",
     "max pool": "F.max_pool2d(torch.randn(2, 9, 8), 3, 2, 1, ceil_mode=True, return_indices=True)",
     "embedding": "nn.Embedding(50, 33)(torch.randint(0, 50, (4, 7)))",
     "embedding, whole vectors": "nn.Embedding(50, 32)(torch.randint(0, 50, (7,)))",

@@ -143,8 +143,9 @@ class _Copy:
         type = with_shape(self.source.element_type, (lowering.lanes,) if lowering.lanes > 1 else ())
         places = self._lanes_along(place, dimension)
         at = [origin + x for origin, x in zip(self.origin, places, strict=True)]
-        inside = [x - end for x, end in zip(at, self.ends, strict=True)]
-        mask = mask_of(lowering, scope, [*inside, *self._first(count)])
+        behind = [LinearForm({}, -1) - x for x in at]
+        before = [x - end for x, end in zip(at, self.ends, strict=True)]
+        mask = mask_of(lowering, scope, [*behind, *before, *self._first(count)])
         value = scope.const(0, self.source.element_type)
         if mask is not None:
             address = flat_index(lowering.indices, scope, self.source, at)

@@ -105,6 +105,37 @@ uop.kernel @slab(%out: memref<16xf32>, %a: memref<64xf32>, %b: memref<16x64xf32>
 
 // -----
 
+// A panel that begins in front of its buffer and ends behind it: both ends are 0.
+
+// CHECK-LABEL: @window
+// CHECK:         cpu_kernel.for
+// CHECK:           %[[BEGIN:.*]] = uop.lt %{{.*}}, %[[AT:.*]] : vector<16xindex>
+// CHECK-NEXT:      %[[END:.*]] = uop.lt %[[AT]], %{{.*}} : vector<16xindex>
+// CHECK-NEXT:      %[[INSIDE:.*]] = uop.and %[[BEGIN]], %[[END]] : vector<16xi1>
+// CHECK:           cpu_kernel.load %x[%{{.*}}] mask %[[INSIDE]] : memref<90xf32> -> vector<16xf32> each lanewise
+// CHECK:         cpu_kernel.for %k
+uop.kernel @window(%out: memref<2x32xf32>, %x: memref<30x3xf32>) schedule #tile.schedule<i = 2 block, j = 32 register, k = 3 loop, stage = [%x along 0]> {
+  %c1 = uop.const 1 : index
+  %m1 = uop.const -1 : index
+  %c31 = uop.const 31 : index
+  loop.for %i (i = 2 parallel) {
+    loop.for %j (j = 32 parallel) {
+      %s = loop.reduce %k (k = 3) add : f32 {
+        %a = uop.add %j, %k : index
+        %b = uop.add %a, %m1 : index
+        %p = uop.ge %a, %c1 : index
+        %q = uop.lt %a, %c31 : index
+        %r = uop.and %p, %q : i1
+        %v = uop.load %x[%b, %i] mask %r : memref<30x3xf32>
+        loop.yield %v : f32
+      }
+      uop.store %s, %out[%i, %j] : memref<2x32xf32>
+    }
+  }
+}
+
+// -----
+
 // Results whose lanes lie apart leave by rows: 4 rows of 16 lanes become 16 runs of 4.
 
 // CHECK-LABEL: @columns
