@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from functools import cached_property
 
 from xdsl.ir import Operation
 
@@ -17,24 +18,26 @@ FEW = 8
 class Rules:
     """Rules in the order in which they are tried; sets add up with `+`.
 
-    A rule with alternatives is as many rules here. The matcher of an op class is compiled when the first op of
-    that class is met.
+    A rule with alternatives is as many rules here. They are made, and the matcher of an op class is compiled, when the
+    first op of that class is met.
     """
 
     def __init__(self, *rules: Rule | Iterable[Rule]):
-        alternatives: list[Rule] = []
+        self._written: list[Rule] = []
         for item in rules:
-            if isinstance(item, Rules):  # each of its rules is its own only alternative
-                alternatives += item.rules
+            if isinstance(item, Rules):
+                self._written += item._written
             else:
-                for rule in (item,) if isinstance(item, Rule) else item:
-                    alternatives += rule.alternatives()
-        self.rules: tuple[Rule, ...] = tuple(alternatives)
+                self._written += (item,) if isinstance(item, Rule) else item
         self._by_op: dict[type[Operation], list[Rule]] = {}
-        for rule in self.rules:
+        for rule in self._written:
             self._by_op.setdefault(rule.term.head.op, []).append(rule)
         self._matchers: dict[tuple[type[Operation], bool], Matcher | None] = {}
         self._under: dict[frozenset[Assumption], Rules] = {}
+
+    @cached_property
+    def rules(self) -> tuple[Rule, ...]:
+        return _alternatives(self._written)
 
     def __add__(self, other: Rules) -> Rules:
         return Rules(self, other)
@@ -49,8 +52,8 @@ class Rules:
         """The rules that assume nothing but this: by default those that always hold."""
         granted = frozenset(assumptions)
         if granted not in self._under:
-            rules = [rule for rule in self.rules if rule.assumes <= granted]
-            self._under[granted] = self if len(rules) == len(self.rules) else Rules(*rules)
+            rules = [rule for rule in self._written if rule.assumes <= granted]
+            self._under[granted] = self if len(rules) == len(self._written) else Rules(rules)
         return self._under[granted]
 
     def matcher(self, op: type[Operation], counting: bool = False) -> Matcher | None:
@@ -60,8 +63,8 @@ class Rules:
         """
         key = op, counting
         if key not in self._matchers:
-            rules = self._by_op.get(op)
-            if rules is None:
+            rules = self._rules_of(op)
+            if not rules:
                 self._matchers[key] = None
             elif counting or len(rules) <= FEW:
                 self._matchers[key] = compile_matcher(op, candidates(rules), counting)[0]
@@ -72,4 +75,12 @@ class Rules:
     def source(self, op: type[Operation]) -> str:
         """The Python that tries all rules whose root is `op`. `matcher` may run less, which means the same. Raises
         `TypeError` for a rule that makes no sense."""
-        return compile_matcher(op, candidates(self._by_op.get(op, ())))[1]
+        return compile_matcher(op, candidates(self._rules_of(op)))[1]
+
+    def _rules_of(self, op: type[Operation]) -> tuple[Rule, ...]:
+        """Those whose root is `op`."""
+        return _alternatives(self._by_op.get(op, ()))
+
+
+def _alternatives(rules: Iterable[Rule]) -> tuple[Rule, ...]:
+    return tuple(alternative for rule in rules for alternative in rule.alternatives)

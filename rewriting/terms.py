@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field, replace
 from enum import StrEnum
+from functools import cached_property
 from itertools import product
 
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -169,20 +170,43 @@ class Rule:
     (as for
       guards); it returns the value (or values) to put in the op's place, `()` to erase an op without results,
       or None: the rule does not apply.
-    name: the rule's text, where none is given.
+    title: what the rule is called; by default its text.
+    is_alternative: it is one of several that a rule of this title stands for.
     assumes: what must be granted for the rule to be used; by default nothing is.
     """
 
     term: Term
     guards: tuple[Guard, ...]
     replacement: Replacement | Term | AnyOf
-    name: str
     file: str
     line: int
+    title: str = ""
+    is_alternative: bool = False
     assumes: frozenset[Assumption] = frozenset()
 
+    @cached_property
+    def name(self) -> str:
+        """Its title, its text, or for an alternative of a rule with a title both."""
+        if not self.title:
+            return self._text
+        return f"{self.title}: {self._text}" if self.is_alternative else self.title
+
+    @cached_property
+    def _text(self) -> str:
+        """`add[n, 0] >> n for integer n when …`"""
+        text = f"{self.term} >> {_name_of(self.replacement)}"
+        classes: dict[str, dict[str, None]] = {}
+        for variable in variables_of(self.term):
+            if isinstance(variable, Variable) and variable.types is not ANY:
+                classes.setdefault(variable.types.name, {})[variable.name] = None
+        if classes:
+            text += " for " + " and ".join(f"{name} {', '.join(members)}" for name, members in classes.items())
+        if self.guards:
+            text += " when " + ", ".join(map(_name_of, self.guards))
+        return text
+
     def named(self, name: str) -> Rule:
-        return replace(self, name=name)
+        return replace(self, title=name, is_alternative=False)
 
     def finite(self) -> Rule:
         """The rule, declared to hold for finite numbers only: used only where that is assumed."""
@@ -196,6 +220,7 @@ class Rule:
     def place(self) -> str:
         return f"{self.file}:{self.line}"
 
+    @cached_property
     def alternatives(self) -> tuple[Rule, ...]:
         """The rule once for each choice of its `AnyOf`s; a rule without any is its own only alternative.
 
@@ -204,7 +229,6 @@ class Rule:
         keys = _choices(self.term)
         if not keys:
             return (self,)
-        has_own_name = self.name != _text(self.term, self.guards, self.replacement)
         found: dict[str, Rule] = {}
         for indices in product(*(range(options) for options in keys.values())):
             chosen = dict(zip(keys, indices, strict=True))
@@ -214,9 +238,8 @@ class Rule:
             )
             assert isinstance(term, Term)
             assert not isinstance(replacement, Pattern) or isinstance(replacement, _REPLACEMENTS)
-            text = _text(term, self.guards, replacement)
-            name = f"{self.name}: {text}" if has_own_name else text
-            found.setdefault(text, replace(self, term=term, replacement=replacement, name=name))
+            rule = replace(self, term=term, replacement=replacement, is_alternative=True)
+            found.setdefault(rule._text, rule)
         return tuple(found.values())
 
     def __str__(self) -> str:
@@ -299,7 +322,7 @@ def variables_of(term: Term) -> Iterator[Variable | Constant]:
 def _rule(term: Term, guards: tuple[Guard, ...], replacement: Replacement | Pattern, depth: int = 2) -> Rule:
     frame = sys._getframe(depth)  # pyright: ignore[reportPrivateUsage]  # the rule's line, without inspect's cost
     assert not isinstance(replacement, Pattern) or isinstance(replacement, _REPLACEMENTS)
-    return Rule(term, guards, replacement, _text(term, guards, replacement), frame.f_code.co_filename, frame.f_lineno)
+    return Rule(term, guards, replacement, frame.f_code.co_filename, frame.f_lineno)
 
 
 def _rules(pattern: AnyOf, guards: tuple[Guard, ...], replacement: Replacement | Pattern) -> RuleGroup:
@@ -312,22 +335,8 @@ def _rules(pattern: AnyOf, guards: tuple[Guard, ...], replacement: Replacement |
             raise TypeError(f"{term} is no term: a rule is about an op")
         right = _choose(replacement, chosen) if isinstance(replacement, Pattern) else replacement
         assert not isinstance(right, Pattern) or isinstance(right, _REPLACEMENTS)
-        rules += _rule(term, guards, right, depth=3).alternatives()
+        rules.append(_rule(term, guards, right, depth=3))
     return RuleGroup(rules)
-
-
-def _text(term: Term, guards: tuple[Guard, ...], replacement: Replacement | Pattern) -> str:
-    """`add[n, 0] >> n for integer n when …`"""
-    text = f"{term} >> {_name_of(replacement)}"
-    classes: dict[str, dict[str, None]] = {}
-    for variable in variables_of(term):
-        if isinstance(variable, Variable) and variable.types is not ANY:
-            classes.setdefault(variable.types.name, {})[variable.name] = None
-    if classes:
-        text += " for " + " and ".join(f"{name} {', '.join(members)}" for name, members in classes.items())
-    if guards:
-        text += " when " + ", ".join(map(_name_of, guards))
-    return text
 
 
 def _name_of(part: object) -> str:
