@@ -19,7 +19,16 @@ STAGES = {
 """Target → the forms of a program on its way there."""
 
 
-CHECK_LEVELS = ("tensors", "loops", *ARCHITECTURES, "cuda", "cpu")
+LEVELS = {
+    "tensors": "before they are cut into kernels",
+    "loops": "of each kernel",
+    **dict.fromkeys(ARCHITECTURES, "compiled and not run"),
+    "cuda": "in the simulator",
+    "cpu": "C on this machine",
+}
+"""Level of `uop check` → what is done there."""
+
+CHECK_LEVELS = tuple(LEVELS)
 EXECUTED_LEVELS = ("tensors", "loops", "cuda", "cpu")
 DTYPES = ("f64", "f32", "f16", "bf16", "bool", "i8", "i16", "i32", "i64", "u8")
 
@@ -305,6 +314,10 @@ def _add_cache(cache: argparse.ArgumentParser) -> None:
 
 def _add_check(check: argparse.ArgumentParser) -> None:
     """The arguments of `uop check`."""
+    check.description = (
+        "Run a suite of programs, compare each with eager PyTorch and float64, or with what it states, and count what "
+        "is right, refused, wrong …; the exit status is 1 where something is wrong or crashes. More: docs/checking.md"
+    )
     suites = check.add_subparsers(dest="suite", required=True, metavar="SUITE")
 
     def suite(name: str, levels: Sequence[str], help: str) -> argparse.ArgumentParser:
@@ -314,10 +327,10 @@ def _add_check(check: argparse.ArgumentParser) -> None:
             nargs="+",
             choices=levels,
             default=levels,
-            help="the forms to execute: tensors, before they are cut into kernels; loops; cuda, in the simulator; cpu, "
-            "C on this machine",
+            metavar="LEVEL",
+            help=f"what to execute (default: all): {'; '.join(f'{name}, {LEVELS[name]}' for name in levels)}",
         )
-        parser.add_argument("--match", default="", metavar="TEXT", help="only cases with this in their name")
+        parser.add_argument("--match", default="", metavar="TEXT", help="only cases with TEXT in their name")
         parser.add_argument("--jobs", type=_count, default=1, metavar="N", help="processes (default: %(default)s)")
         parser.add_argument(
             "--time-limit",
@@ -334,7 +347,12 @@ def _add_check(check: argparse.ArgumentParser) -> None:
 
     opinfo = suite("opinfo", EXECUTED_LEVELS, "PyTorch's operations, on PyTorch's own samples of inputs")
     opinfo.add_argument(
-        "--dtype", nargs="+", choices=DTYPES, default=["f32"], help="dtypes of the samples (default: f32)"
+        "--dtype",
+        nargs="+",
+        choices=DTYPES,
+        default=["f32"],
+        metavar="DTYPE",
+        help=f"dtypes of the samples, of {', '.join(DTYPES)} (default: f32)",
     )
     opinfo.add_argument(
         "--batch",
@@ -354,9 +372,9 @@ def _add_check(check: argparse.ArgumentParser) -> None:
     )
     samples.add_argument("--all-samples", action="store_true", help="every sample")
     opinfo.add_argument("--limit", type=_count, metavar="N", help="at most N operations")
-    opinfo.add_argument("--include-errors", action="store_true", help="also inputs that must be refused")
+    opinfo.add_argument("--include-errors", action="store_true", help="also inputs that PyTorch raises for")
 
-    suite("models", CHECK_LEVELS, "small models of `transformers` with random weights; also compiled for sm_80 …")
+    suite("models", CHECK_LEVELS, "small models of `transformers` with random weights")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
