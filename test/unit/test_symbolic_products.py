@@ -194,6 +194,38 @@ PRODUCTS = {
         schedule="p = 1 block, i = 2 warp * 2 register * 16 mma, j = 4 register * 8 mma, k = 9 loop * 16 mma, "
         "stage = [%a buffers 4 async swizzle 8, %b buffers 3 async swizzle 8]",
     ),
+    "slices, product masked": Product(
+        37,
+        41,
+        150,
+        of_factors=False,
+        schedule="p = 1 block, i = 3 block * 16 mma, j = 3 block * 2 register * 8 mma, "
+        "k = 2 loop * 3 warp * 2 unroll * 16 mma, stage = [%a buffers 2 async swizzle 8, %b buffers 2 async swizzle 8]",
+    ),
+    "slices behind each other": Product(
+        37,
+        24,
+        124,
+        schedule="p = 1 block, i = 3 block * 16 mma, j = 3 block * 8 mma, k = 4 warp * 2 loop * 16 mma, "
+        "stage = [%a, %b]",
+    ),
+    "slices of f32": Product(
+        37,
+        41,
+        150,
+        "f32",
+        of_factors=False,
+        schedule="p = 1 block, k = 10 loop * 2 warp * 8 loop, i = 5 block * 4 thread * 2 register, "
+        "j = 3 block * 8 thread * 2 register, stage = [%a buffers 2 async, %b buffers 2 async]",
+    ),
+    "slices of f32 behind each other": Product(
+        37,
+        41,
+        149,
+        "f32",
+        schedule="p = 1 block, k = 3 warp * 2 loop * 25 loop, i = 5 block * 4 thread * 2 register, "
+        "j = 3 block * 8 thread * 2 register, stage = [%a, %b]",
+    ),
 }
 
 
