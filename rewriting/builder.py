@@ -50,6 +50,7 @@ class Builder:
         self.parent = parent
         self.location: LocationAttr = parent.location if parent is not None else UNKNOWN
         self._known: dict[Hashable, Operation] = {}
+        self._fusions: dict[tuple[int, int], tuple[LocationAttr, ...]] = parent._fusions if parent is not None else {}
 
     def nested(self, block: Block) -> Builder:
         """A builder for a block inside an op of this one; it sees what is known here."""
@@ -79,11 +80,20 @@ class Builder:
         scope: Builder | None = self
         while scope is not None:
             if (op := scope._known.get(key)) is not None and has_operands(op, operands):
-                if op.location != self.location:
-                    op.location = fuse_locations((op.location, self.location))
+                if op.location is not self.location:
+                    op.location = self._fused(op.location)
                 return op
             scope = scope.parent
         return None
+
+    def _fused(self, location: LocationAttr) -> LocationAttr:
+        """A location and the current one; itself where it says that already. Few pairs come up, but often, and
+        locations compare and hash slowly: they are known by their ids, and kept for as long."""
+        key = id(location), id(self.location)
+        if key not in self._fusions:
+            fused = fuse_locations((location, self.location))
+            self._fusions[key] = (location if fused == location else fused), location, self.location
+        return self._fusions[key][0]
 
     def remember(self, ops: Iterable[Operation]) -> None:
         """Use these where they are pure, instead of building the same again: they stand before what is built."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, UnitAttr, i1
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
-    AttrSizedOperandSegments,
     IRDLOperation,
     irdl_op_definition,
     operand_def,
@@ -28,7 +27,6 @@ from ..syntax import (
     print_access,
     print_attributes,
     print_mask,
-    segment_sizes,
 )
 from ..types import element_of, index, is_memref, is_value_type, shape_of, with_element
 
@@ -121,7 +119,6 @@ class LoadOp(IRDLOperation):
     count = opt_prop_def(IntegerAttr)
     result = result_def()
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryReadEffect())
 
     @staticmethod
@@ -129,11 +126,7 @@ class LoadOp(IRDLOperation):
         buffer: SSAValue, place: SSAValue, type: Attribute, mask: SSAValue | None = None, count: int | None = None
     ) -> LoadOp:
         masks = () if mask is None else (mask,)
-        return LoadOp.create(
-            operands=(buffer, place, *masks),
-            result_types=(type,),
-            properties={"operandSegmentSizes": segment_sizes(1, 1, len(masks))} | _options(count),
-        )
+        return LoadOp.create(operands=(buffer, place, *masks), result_types=(type,), properties=_options(count))
 
     def verify_(self) -> None:
         _verify_moved(self, self.result.type)
@@ -183,7 +176,6 @@ class StoreOp(IRDLOperation):
     count = opt_prop_def(IntegerAttr)
     stream = opt_prop_def(UnitAttr)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryWriteEffect())
 
     @staticmethod
@@ -196,8 +188,7 @@ class StoreOp(IRDLOperation):
         stream: bool = False,
     ) -> StoreOp:
         masks = () if mask is None else (mask,)
-        properties: dict[str, Attribute] = {"operandSegmentSizes": segment_sizes(1, 1, 1, len(masks))}
-        properties |= _options(count)
+        properties = _options(count)
         if stream:
             properties["stream"] = UnitAttr()
         return StoreOp.create(operands=(value, buffer, place, *masks), properties=properties)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import IndexType, ModuleOp, f32, f64
+from xdsl.dialects.builtin import ModuleOp, f32, f64
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.passes import ModulePass
 
@@ -16,7 +16,7 @@ from ...dialects.dataclass import dataclass
 from ...dialects.loop import ForOp, YieldOp
 from ...dialects.tile import AxisOp, LeaveUnlessOp, ReadOp, StageOp, TakeAcrossOp, WriteOp
 from ...dialects.traversal import ops_inside
-from ...dialects.types import byte_width, element_of, index, shape_of
+from ...dialects.types import byte_width, element_of, index, is_vector, shape_of
 from ...dialects.uop import AddOp, AluOp, BitcastOp, CastOp, ConstOp, ExpandOp, KernelOp, MulOp, ReduceAxisOp
 from ...rewriting.dead import erase_unused
 from ...rewriting.diagnostics import PassError
@@ -148,7 +148,7 @@ def _index_bits(body: Region, indices: Indices) -> int:
     """32 where every vector of indices is proved to fit."""
     for op in ops_inside(body):
         for result in op.results:
-            if shape_of(result.type) and isinstance(element_of(result.type), IndexType):
+            if is_vector(result.type) and result.type.element_type == index:
                 interval = indices.intervals.of(result)
                 if interval is None or not _NARROW.contains(interval):
                     return 64

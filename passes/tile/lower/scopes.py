@@ -64,14 +64,14 @@ class Scope(Builder):
         properties: Mapping[str, Attribute] | None = None,
     ) -> OpT:
         home = self._home(operands)
-        if home is self:
-            return super().pure(cls, operands, result_types, properties)
-        with home.at(self.location):
-            return home.pure(cls, operands, result_types, properties)
+        home.location, outer = self.location, home.location
+        found = super(Scope, home).pure(cls, operands, result_types, properties)
+        home.location = outer
+        return found
 
     def alu(self, name: str, *operands: SSAValue) -> SSAValue:
         home = self._home(operands)
-        if home is self:
-            return super().alu(name, *operands)
-        with home.at(self.location):
-            return home.alu(name, *operands)
+        home.location, outer = self.location, home.location
+        found = super(Scope, home).alu(name, *operands)
+        home.location = outer
+        return found

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from xdsl.ir import Block, SSAValue
+from functools import cache
+
+from xdsl.ir import Block, Operation, SSAValue
 
 from ....dialects.cpu_kernel import ForOp, IfOp, LoadOp, StoreOp
 from ....dialects.monoids import Number
-from ....dialects.types import shape_of
 from ....dialects.uop import AluOp, CastOp, MaxOp, MinOp, constant_value
+from .vector_scope import lanes_of
 
 THREAD_NANOSECONDS = 2000
 """Work that pays for a thread of its own: twice what it takes to start and join threads that wait (measured: 0.5 to
@@ -42,7 +44,9 @@ def _cost(block: Block) -> float:
     """Operations of a block; of a branch, those of its dearer part."""
     total = 0.0
     for op in block.ops:
-        if isinstance(op, ForOp):
+        if (operations := _operations(type(op))) is not None:
+            total += operations
+        elif isinstance(op, ForOp):
             first, last = _number(op.start), _number(op.end)
             steps = 1.0
             if isinstance(first, int) and isinstance(last, int):
@@ -51,11 +55,16 @@ def _cost(block: Block) -> float:
         elif isinstance(op, IfOp):
             total += max(_cost(part) for region in op.regions for part in region.blocks)
         elif isinstance(op, LoadOp | StoreOp):
-            value = op.result if isinstance(op, LoadOp) else op.value
-            total += shape_of(value.type)[0] if shape_of(op.place.type) else 1
-        elif isinstance(op, AluOp):
-            name = op.row().name
-            total += 1 if name in _CHEAP else 5 if name in _DEAR else 20
-        elif isinstance(op, CastOp):
-            total += 1
+            total += max(1, lanes_of(op.place.type))
     return total
+
+
+@cache
+def _operations(cls: type[Operation]) -> int | None:
+    """Operations that each op of a class is, or None where that differs from one to another."""
+    if cls in (ForOp, IfOp, LoadOp, StoreOp):
+        return None
+    if issubclass(cls, AluOp):
+        name = cls.row().name
+        return 1 if name in _CHEAP else 5 if name in _DEAR else 20
+    return int(cls is CastOp)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import field
+from functools import cached_property
 from itertools import product
 
 from xdsl.ir import Attribute, SSAValue
@@ -58,7 +59,7 @@ class CPULowering:
         default_factory=dict[tuple[SSAValue, tuple[SSAValue, ...]], SSAValue]
     )
 
-    @property
+    @cached_property
     def lane(self) -> LinearForm:
         """The number of the lane, as a form."""
         lanes = self.root.pure(LanesOp, (), (with_shape(index, (self.lanes,)),)).result

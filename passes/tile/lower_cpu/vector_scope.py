@@ -6,7 +6,7 @@ from xdsl.dialects.builtin import bf16, f16, f32
 from xdsl.ir import Attribute, SSAValue
 
 from ....dialects.cpu_kernel import SplatOp
-from ....dialects.types import element_of, shape_of, with_shape
+from ....dialects.types import element_of, is_vector, with_shape
 from ..lower.scopes import Scope
 
 
@@ -17,8 +17,8 @@ class VectorScope(Scope):
     """
 
     def alu(self, name: str, *operands: SSAValue) -> SSAValue:
-        lanes = max(lanes_of(operand.type) for operand in operands)
-        values = [self.fit(operand, lanes) for operand in operands]
+        lanes = max([lanes_of(operand.type) for operand in operands])
+        values = [self.fit(operand, lanes) for operand in operands] if lanes else operands
         element = element_of(values[-1].type)
         if element not in (f16, bf16) or name == "where":
             return super().alu(name, *values)
@@ -27,7 +27,7 @@ class VectorScope(Scope):
 
     def fit(self, value: SSAValue, lanes: int) -> SSAValue:
         """`value` as a vector of so many lanes; itself if it is one, or if there are none."""
-        if not lanes or shape_of(value.type):
+        if not lanes or is_vector(value.type):
             return value
         return self.pure(SplatOp, (value,), (with_shape(value.type, (lanes,)),)).results[0]
 
@@ -37,5 +37,4 @@ class VectorScope(Scope):
 
 def lanes_of(type: Attribute) -> int:
     """Lanes of a vector; 0 of a scalar."""
-    shape = shape_of(type)
-    return shape[0] if shape else 0
+    return type.shape.data[0].data if is_vector(type) else 0
