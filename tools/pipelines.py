@@ -112,6 +112,8 @@ STAGES: tuple[Stage, ...] = (
 )
 
 
+_CPU = (Option("machine", print_values("cpu")),)
+
 _ATTENTION = (Option("row", print_values(2**62)), Option("warp-row", print_values(2**62)))
 """A CPU walks over a row twice sooner than it computes an exponential more: only attention is made one walk."""
 
@@ -131,7 +133,7 @@ C_STAGES: tuple[Stage, ...] = (
             Step("uop-expand-scatter"),
             Step("uop-fuse-deviations", fixed=_BEYOND_CACHES),
             Step("uop-split-reduce", fixed=(Option("products", print_values(False)),)),
-            Step("uop-partition", ("cut", "join"), fixed=(Option("machine", print_values("cpu")),)),
+            Step("uop-partition", ("cut", "join"), fixed=_CPU),
             Step("uop-merge-kernels"),
         ),
     ),
@@ -141,10 +143,11 @@ C_STAGES: tuple[Stage, ...] = (
             Step("uop-rangeify"),
             Step("uop-simplify"),
             Step("uop-store-in-place"),
-            Step("uop-plan-buffers"),
             Step("uop-fuse-reductions", fixed=_ATTENTION),
             Step("uop-split-groups"),
             Step("uop-limit-ranges"),
+            Step("uop-split-attention", fixed=_CPU),
+            Step("uop-plan-buffers"),
         ),
     ),
     _LOOP,

@@ -83,7 +83,7 @@ class Fusion:
         self._refused: dict[Operation, str] = {}
         self._pairs = AxisPairs()
         self._forms = Forms()
-        self._trials = OnePassTrials(self.ops if one_pass else (), self._forms, sharing=machine.sharing)
+        self._trials = OnePassTrials(self.ops if one_pass else (), self._forms, machine)
         self._judge = Judge(machine, self._forms, self._pairs, self._trials.reductions)
         self._parts: dict[Operation, tuple[int, ...]] = {}
         """Into what parts the result of a kernel is cut, by its last op."""
@@ -219,7 +219,7 @@ class Fusion:
 
     def _end_of_pass(self, op: Operation, ends: Sequence[Operation]) -> int:
         """The place of the first end at which the reductions of the kernel become one pass; 0 if none is legal."""
-        if op not in self._trials.scores:
+        if op not in self._trials.maxima:
             return 0
         for place, end in enumerate(ends):
             cone = self.cone(end)

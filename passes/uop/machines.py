@@ -6,6 +6,7 @@ No GPU was lent to time them. They are of the order of the machines' own numbers
 from __future__ import annotations
 
 from ...dialects.dataclass import dataclass
+from ...rewriting.diagnostics import PassError
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,11 @@ class Machine:
     products: contractions that share a kernel, at most: more leave each a tile too narrow for matrix instructions.
     row_statistics: whether products compute statistics of their rows.
     sharing: how many queries share keys, at least, where attention is one pass; fewer only where positions are compared
-      with data, so that the pass may end early.
+      with data, so that the pass may end early, or where uop-split-attention splits it.
+    blocks: of attention, that keep it busy: where there are fewer, keys are split into parts.
+    part: keys that a part has at the least.
+    together: queries of attention that a block takes together.
+    few_queries: that share keys, above which keys are not split: there are blocks enough, or matrix instructions.
     """
 
     threads: int
@@ -32,6 +37,10 @@ class Machine:
     products: int = 8
     row_statistics: bool = True
     sharing: int = 1
+    blocks: int = 256
+    part: int = 128
+    together: int = 8
+    few_queries: int = 16
 
 
 GPU = Machine(threads=1 << 14, row=4, launch=1 << 27, byte=10, speed=(1 << 27) / 5, matrix_speed=16)
@@ -47,9 +56,20 @@ CPU = Machine(
     products=1,
     row_statistics=False,
     sharing=8,
+    blocks=16,
+    part=512,
+    together=128,
+    few_queries=1 << 62,
 )
 """The machine of docs/cpu.md: 186 GFLOP/s of multiplications with additions, 38 GB/s; about 1 µs to hand tasks to
 threads (an estimate)."""
 
 MACHINES = {"gpu": GPU, "cpu": CPU}
 """By the name that uop-partition knows them by."""
+
+
+def machine_named(name: str) -> Machine:
+    """The machine of that name. Raises `PassError` naming those there are."""
+    if name not in MACHINES:
+        raise PassError(f"there is no machine '{name}'", None, f"there are: {', '.join(MACHINES)}")
+    return MACHINES[name]

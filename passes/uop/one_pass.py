@@ -17,6 +17,7 @@ from ...dialects.types import bit_width, element_count, element_of, is_integer, 
 from ...dialects.uop import AluOp, CastOp, KernelOp, MovementOp, MulOp, ReduceAxisOp, ReduceOp, YieldOp
 from ...rewriting.builder import Builder
 from .cones import Combination, Cone, Forms
+from .machines import GPU, Machine
 from .rules.exponentials import varies
 from .uop_fuse_reductions import fuse_reductions
 from .uop_rangeify import rangeify
@@ -33,12 +34,12 @@ class OnePassTrials:
     need not be rounded before.
     """
 
-    def __init__(self, ops: Iterable[Operation], forms: Forms, *, sharing: int = 1):
-        """ops: those of the function, operands first. forms: of kernels. sharing: see `becomes_one_pass`"""
+    def __init__(self, ops: Iterable[Operation], forms: Forms, machine: Machine = GPU):
+        """ops: those of the function, operands first. forms: of kernels."""
         self._forms = forms
-        self._sharing = sharing
-        self.scores = frozenset(softmax.scores for softmax in _softmaxes(ops))
-        """Sums of which a maximum is taken: where attention may begin."""
+        self._machine = machine
+        self.maxima = {softmax.scores: softmax.maximum for softmax in _softmaxes(ops)}
+        """Of sums of which a maximum is taken, where attention may begin, that maximum."""
         self._tried: dict[frozenset[Operation], bool] = {}
         self._known: dict[Hashable, bool] = {}
 
@@ -50,18 +51,30 @@ class OnePassTrials:
     def becomes_one_pass(self, cone: Cone) -> bool:
         """Whether the kernel becomes one pass; tried if that is not known.
 
-        Where fewer than `sharing` queries share keys only if it compares positions with data, such as keys with the
-        length of a cache so far: uop-limit-ranges ends the pass early then, perhaps much, which it cannot of products
-        that stand alone.
+        Where fewer queries share keys than the machine wants only if it compares positions with data, such as keys with
+        the length of a cache so far: uop-limit-ranges ends the pass early then, perhaps much, which it cannot of
+        products that stand alone. Or if it has less to do side by side than the machine, and uop-split-attention makes
+        parts of its keys: products that stand alone leave their sums of values to few threads.
         """
-        scores = [op for op in cone.ops if op in self.scores]
-        if any(_sharing(op) < self._sharing for op in scores) and not _compares_with_data(cone):
+        scores = [op for op in cone.ops if op in self.maxima]
+        if any(self._is_shared_by_few(op) for op in scores) and not _compares_with_data(cone):
             return False
         reductions = frozenset(op for op in cone.ops if isinstance(op, Combination))
         known = self._tried.get(reductions)
         if known is None or (not known and _narrows(cone.ops[-1])):
             known = self._tried[reductions] = _may_become(reductions) and self._becomes(cone)
         return known
+
+    def _is_shared_by_few(self, scores: Operation) -> bool:
+        """Whether few queries share keys, which are not split."""
+        sharing = _sharing(scores)
+        if sharing >= self._machine.sharing:
+            return False
+        maximum = self.maxima[scores]
+        count = element_count(shape_of(maximum.operands[0].type))
+        keys = count // max(1, element_count(shape_of(maximum.results[0].type)))
+        groups = count // max(1, keys * sharing)
+        return keys < 2 * self._machine.part or 2 * groups > self._machine.blocks
 
     def _becomes(self, cone: Cone) -> bool:
         """`_becomes`, once for kernels that are equal: layers of a model."""

@@ -32,7 +32,7 @@ from ...rewriting.locations import fuse_locations
 from .cones import Cone
 from .fusion import Fusion
 from .kernel_joins import source_of_view
-from .machines import MACHINES
+from .machines import machine_named
 from .names import distinct_names
 from .reshape_groups import without_ones
 from .value_names import check_names
@@ -67,8 +67,7 @@ class UOpPartitionPass(ModulePass):
     join: tuple[str, ...] = ()
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if self.machine not in MACHINES:
-            raise PassError(f"there is no machine '{self.machine}'", None, f"there are: {', '.join(MACHINES)}")
+        machine = machine_named(self.machine)
         names = (inner.properties.get("sym_name") for inner in op.ops)
         symbols = {name.data for name in names if isinstance(name, StringAttr)}
         functions = [inner for inner in op.ops if isinstance(inner, FuncOp) and inner.body.blocks]
@@ -79,7 +78,7 @@ class UOpPartitionPass(ModulePass):
             _check(function)
             fusion = Fusion(
                 function.body.block,
-                machine=MACHINES[self.machine],
+                machine=machine,
                 one_pass=self.one_pass,
                 cut=self.cut,
                 join=self.join,

@@ -1,4 +1,4 @@
-"""uop-split-attention: few queries with many keys keep a GPU busy when several blocks have parts of the keys."""
+"""uop-split-attention: few queries with many keys keep a machine busy when several blocks have parts of the keys."""
 
 from __future__ import annotations
 
@@ -31,14 +31,9 @@ from ...rewriting.builder import Builder
 from ...rewriting.dead import erase_unused
 from ...rewriting.diagnostics import emit_remark
 from .free_ranges import FreeRanges, unused_axis
+from .machines import Machine, machine_named
 from .names import distinct_names
 from .split_range import split_range
-
-FEW_ROWS = 16
-"""Queries that share their keys, above which there are blocks of queries enough, or matrix instructions have them."""
-
-WARP_ROWS = 8
-"""Queries that a block takes together where there are few."""
 
 UNIT = 64
 """Parts are multiples of so many keys, which blocks take together: only the last has fewer."""
@@ -56,22 +51,23 @@ class UOpSplitAttentionPass(ModulePass):
     Sums are rounded in another order for it. Leaves alone: other kernels, those whose results take the place of
     operands.
 
-    blocks: how many blocks are enough. part: keys that a part has at the least.
+    machine: what the kernels are for, `gpu` or `cpu`; machines.py says how many blocks are enough there, and how many
+      keys a part has at the least.
     """
 
     name = "uop-split-attention"
 
-    blocks: int = 256
-    part: int = 128
+    machine: str = "gpu"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        machine = machine_named(self.machine)
         kernels = [each for each in op.ops if isinstance(each, KernelOp)]
         for kernel in kernels:
             reduction = _attention(kernel)
             if reduction is None:
                 continue
             _split_heads(kernel)
-            parts = _Parts.of(kernel, reduction, self.blocks, self.part)
+            parts = _Parts.of(kernel, reduction, machine)
             users = [] if parts is None else _launches(op, kernel)
             if parts is not None and not any("reuse" in launch.properties for launch in users):
                 parts.run(op, users)
@@ -133,7 +129,7 @@ class _Parts:
     channels: Sequence[RangeOp]
 
     @staticmethod
-    def of(kernel: KernelOp, reduction: ReduceOp, blocks: int, part: int) -> _Parts | None:
+    def of(kernel: KernelOp, reduction: ReduceOp, machine: Machine) -> _Parts | None:
         """None where it does not pay; a remark says why it does, or not."""
         free = FreeRanges()
         score, weight, value = reduction.inputs
@@ -148,13 +144,13 @@ class _Parts:
         read = [op.result for op in _needed((*products, value)) if isinstance(op, LoadOp)]
         shared = free.of(value for value in read if keys.result in free[value])
         queries = prod(op.extent for op in rows if op.result not in shared)
-        groups = prod(op.extent for op in rows) // max(1, queries) * -(-queries // WARP_ROWS)
+        groups = prod(op.extent for op in rows) // max(1, queries) * -(-queries // machine.together)
         name = kernel.sym_name.data
-        if not 0 < queries <= FEW_ROWS or not groups or any(op.limits.values for op in (*rows, *channels)):
+        if not 0 < queries <= machine.few_queries or not groups or any(op.limits.values for op in (*rows, *channels)):
             return None
-        most = min(blocks // groups, keys.extent // part)
+        most = min(machine.blocks // groups, keys.extent // machine.part)
         if most < 2:
-            if keys.extent >= 2 * part:
+            if keys.extent >= 2 * machine.part:
                 emit_remark(kernel, f"@{name}: its {keys.extent} keys stay together: {groups} blocks are enough")
             return None
         size = -(-keys.extent // (most * UNIT)) * UNIT
@@ -162,7 +158,7 @@ class _Parts:
         emit_remark(
             kernel,
             f"@{name}: its {keys.extent} keys are split into {count} parts of {size}: they have {groups} blocks of "
-            f"queries, of {blocks} that are enough",
+            f"queries, of {machine.blocks} that are enough",
         )
         return _Parts(kernel, reduction, keys, count, size, rows, channels)
 

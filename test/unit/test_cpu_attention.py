@@ -19,6 +19,9 @@ from uop.runtime.tensors import to_array
 from uop.tools.compilation import compile_stages
 from uop.tools.pipelines import CompileOptions
 
+SPLIT = 1024
+"""Keys from which on they are split, where there are few heads."""
+
 TOLERANCE = {torch.float32: 2e-6, torch.float16: 2e-3, torch.bfloat16: 2e-2}
 
 
@@ -60,13 +63,13 @@ class Written(nn.Module):
         return torch.softmax(scores, -1) @ v
 
 
-def compiled(program: Captured, vector_bytes: int) -> list[str]:
-    """Compile it for a CPU, to one kernel; the remarks about its schedule."""
+def compiled(program: Captured, vector_bytes: int, kernels: int = 1) -> list[str]:
+    """Compile it for a CPU, to so many kernels; the remarks about the schedule of the first."""
     imported = program.imported()
     with collect_remarks() as remarks:
         for _ in compile_stages(imported, CompileOptions(vector_bytes=vector_bytes), target="c"):
             pass
-    assert len([op for op in imported.function.body.block.ops if isinstance(op, LaunchOp)]) == 1
+    assert len([op for op in imported.function.body.block.ops if isinstance(op, LaunchOp)]) == kernels
     return [remark.message for remark in remarks if "attention: " in remark.message]
 
 
@@ -164,36 +167,41 @@ def test_queries_keys_and_values_of_one_tensor(dtype: torch.dtype) -> None:
     torch.testing.assert_close(run(program, inputs).double(), wanted, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype])
 
 
-def _masked(module: nn.Module, mask: Callable[[], torch.Tensor], values: Callable[[torch.Tensor], None]) -> None:
-    """The module with a mask of 11 queries and 37 keys, and values put into queries and keys, is right."""
+def _masked(
+    module: nn.Module, mask: Callable[[int], torch.Tensor], values: Callable[[torch.Tensor], None], keys: int
+) -> None:
+    """The module with a mask of 11 queries and these keys, and values put into queries and keys, is right."""
 
     def make() -> Call:
-        q, k, v = (torch.randn(2, 3, length, 24) for length in (11, 37, 37))
+        q, k, v = (torch.randn(2, 3, length, 24) for length in (11, keys, keys))
         for given in (q, k):
             values(given)
-        return Call(module, (q, k, v, mask()))
+        return Call(module, (q, k, v, mask(keys)))
 
     program = Captured(make(), make, "test")
-    assert compiled(program, min(32, DEVICES["cpu"].vector_bytes()))
+    assert compiled(program, min(32, DEVICES["cpu"].vector_bytes()), kernels=1 if keys < SPLIT else 2)
     inputs = program.make_inputs(2)
     wanted = module(*(value.double() if value.is_floating_point() else value for value in inputs))
     output = run(program, inputs).double()
-    torch.testing.assert_close(output, wanted, rtol=2e-6, atol=2e-6, equal_nan=True)
+    tolerance = 2e-6 if keys < SPLIT else 5e-6
+    torch.testing.assert_close(output, wanted, rtol=tolerance, atol=tolerance, equal_nan=True)
 
 
-def _nothing_of_row_three() -> torch.Tensor:
-    mask = torch.rand(11, 37) < 0.5
+def _nothing_of_row_three(keys: int) -> torch.Tensor:
+    mask = torch.rand(11, keys) < 0.5
     mask[3], mask[5], mask[5, 30] = False, False, True
     return mask
 
 
-def test_masks_and_rows_that_see_nothing() -> None:
-    _masked(Attention(), _nothing_of_row_three, lambda x: None)
-    _masked(Written(), _nothing_of_row_three, lambda x: None)
-    _masked(Attention(), lambda: torch.randn(2, 1, 11, 37) * 10, lambda x: None)
+@pytest.mark.parametrize("keys", [37, SPLIT + 5])
+def test_masks_and_rows_that_see_nothing(keys: int) -> None:
+    _masked(Attention(), _nothing_of_row_three, lambda x: None, keys)
+    _masked(Written(), _nothing_of_row_three, lambda x: None, keys)
+    _masked(Attention(), lambda keys: torch.randn(2, 1, 11, keys) * 10, lambda x: None, keys)
 
 
-def test_infinities_and_nan() -> None:
+@pytest.mark.parametrize("keys", [37, SPLIT + 5])
+def test_infinities_and_nan(keys: int) -> None:
     """An infinite score takes all of a row, or makes it NaN; so does a NaN with its own row, or all that see it."""
 
     def put(x: torch.Tensor) -> None:
@@ -202,7 +210,7 @@ def test_infinities_and_nan() -> None:
         x[1, 2, 7, 3] = -float("inf")
         x[1, 0] *= 1e18
 
-    _masked(Written(), lambda: torch.ones(11, 37, dtype=torch.bool), put)
+    _masked(Written(), lambda keys: torch.ones(11, keys, dtype=torch.bool), put, keys)
 
 
 @pytest.mark.parametrize("vector_bytes", [16, 32, 64])
@@ -236,8 +244,57 @@ def test_keys_that_are_looked_up(vector_bytes: int) -> None:
     torch.testing.assert_close(run(program, inputs).double(), wanted, rtol=2e-6, atol=2e-6)
 
 
+@pytest.mark.parametrize(
+    ("heads", "kv_heads", "queries", "keys", "depth", "dtype", "vector_bytes", "parts"),
+    [
+        (1, 1, 1, SPLIT, 16, torch.float32, 64, 2),
+        (2, 1, 3, SPLIT + 1, 24, torch.bfloat16, 32, 2),
+        (4, 4, 1, 2 * SPLIT + 63, 20, torch.float16, 16, 4),
+        (1, 1, 9, SPLIT + 77, 67, torch.float32, 32, 2),
+        (1, 1, 140, SPLIT + 511, 8, torch.float32, 64, 2),
+    ],
+)
+def test_keys_of_few_heads_are_shared_by_threads(
+    heads: int, kv_heads: int, queries: int, keys: int, depth: int, dtype: torch.dtype, vector_bytes: int, parts: int
+) -> None:
+    """Parts of the keys, side by side, and a kernel that combines them; none reads behind the last key."""
+
+    def make() -> Call:
+        q = torch.randn(1, heads, queries, depth, dtype=dtype) * 2
+        return Call(Attention(), (q, *(torch.randn(1, kv_heads, keys, depth, dtype=dtype) for _ in range(2))))
+
+    program = Captured(make(), make, "test")
+    remarks = compiled(program, min(vector_bytes, DEVICES["cpu"].vector_bytes()), kernels=2)
+    assert any(f"p = {parts} block" in remark for remark in remarks)
+    inputs = program.make_inputs(1)
+    wanted = Attention()(*(value.double() for value in inputs))
+    torch.testing.assert_close(run(program, inputs).double(), wanted, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_parts_of_a_cache_end_where_it_does(dtype: torch.dtype) -> None:
+    """Some of them before they begin."""
+    length = 3 * SPLIT // 2 + 9
+
+    def make() -> Call:
+        k, v = (torch.randn(1, 2, length, 24, dtype=dtype) for _ in range(2))
+        return Call(Cached(), (torch.randn(1, 4, 1, 24, dtype=dtype), k, v, torch.tensor(9)))
+
+    program = Captured(make(), make, "test")
+    assert compiled(program, min(32, DEVICES["cpu"].vector_bytes()), kernels=2)
+    for position in (0, SPLIT // 2 - 1, SPLIT // 2, SPLIT + 3, length - 1):
+        inputs = program.make_inputs(position)
+        inputs[3] = torch.tensor(position)
+        for cache in inputs[1:3]:
+            cache[:, :, position + 1 :] = 1e4
+        exact = [value[..., : position + 1, :].double() for value in inputs[1:3]]
+        wanted = Cached()(inputs[0].double(), *exact, inputs[3])
+        output = run(program, inputs).double()
+        torch.testing.assert_close(output, wanted, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype])
+
+
 def test_few_queries_are_products_that_stand_alone() -> None:
-    """Unless a position says where the keys end."""
+    """Unless a position says where the keys end, or threads share them."""
 
     def make() -> Call:
         return Call(Attention(), (torch.randn(1, 2, 3, 16), torch.randn(1, 2, 24, 16), torch.randn(1, 2, 24, 16)))
