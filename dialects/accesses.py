@@ -19,6 +19,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from .dataclass import dataclass
 from .syntax import (
     parse_access,
     parse_attributes,
@@ -42,7 +43,37 @@ def verify_access(op: IRDLOperation, buffer: SSAValue, indices: Sequence[SSAValu
         raise VerifyException(f"{op.name} gives {len(indices)} indices to a buffer of rank {rank}")
 
 
-class MaskedRead(IRDLOperation):
+@dataclass(frozen=True)
+class AccessTypes:
+    """The types of an access. moved: what is read or written. indices: of each; None where all are `index`."""
+
+    buffer: Attribute
+    moved: Attribute
+    indices: Sequence[Attribute] | None = None
+    mask: Attribute = i1
+
+    def of_indices(self, count: int) -> Sequence[Attribute]:
+        return [index] * count if self.indices is None else self.indices
+
+
+class MaskedAccess(IRDLOperation):
+    """Not an op: what may stand in the text of reads and of writes, `… %x[%i, %j] mask %ok options : types`."""
+
+    @classmethod
+    def parse_options(cls, parser: Parser) -> Mapping[str, Attribute]:
+        """What stands behind the mask, as properties."""
+        return NO_PROPERTIES
+
+    def print_options(self, printer: Printer) -> None:
+        pass
+
+    @classmethod
+    def parse_types(cls, parser: Parser) -> AccessTypes:
+        buffer = parse_buffer_type(parser)
+        return AccessTypes(buffer, buffer.element_type)
+
+
+class MaskedRead(MaskedAccess):
     """Not an op: the text `uop.load %x[%i, %j] mask %ok : memref<…>` of ops that read a buffer, where the mask is true.
 
     What they give has the type of the buffer's elements, or, behind `->`, another.
@@ -56,15 +87,61 @@ class MaskedRead(IRDLOperation):
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     @classmethod
-    def of(
-        cls, buffer: SSAValue, indices: Sequence[SSAValue], mask: SSAValue | None = None, type: Attribute | None = None
+    def read(
+        cls,
+        buffer: SSAValue,
+        indices: Sequence[SSAValue],
+        mask: SSAValue | None,
+        type: Attribute,
+        properties: Mapping[str, Attribute] = NO_PROPERTIES,
     ) -> Self:
         masks = () if mask is None else (mask,)
         return cls.create(
             operands=(buffer, *indices, *masks),
-            result_types=(element_of(buffer.type) if type is None else type,),
-            properties={"operandSegmentSizes": segment_sizes(1, len(indices), len(masks))},
+            result_types=(type,),
+            properties={**properties, "operandSegmentSizes": segment_sizes(1, len(indices), len(masks))},
         )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        position = parser.pos
+        buffer, indices = parse_access(parser)
+        mask = parse_mask(parser)
+        properties = cls.parse_options(parser)
+        attributes = parse_attributes(parser)
+        parser.parse_punctuation(":")
+        types = cls.parse_types(parser)
+        op = cls.read(
+            parser.resolve_operand(buffer, types.buffer),
+            parser.resolve_operands(indices, types.of_indices(len(indices)), position),
+            None if mask is None else parser.resolve_operand(mask, types.mask),
+            types.moved,
+            properties,
+        )
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        print_access(printer, self.buffer, self.indices)
+        print_mask(printer, self.mask)
+        self.print_options(printer)
+        print_attributes(printer, self)
+        printer.print_string(" : ")
+        self.print_types(printer)
+
+    def print_types(self, printer: Printer) -> None:
+        printer.print_attribute(self.buffer.type)
+
+
+class MaskedLoad(MaskedRead):
+    """Not an op: reads of one element, or of as many as the op's result has, at one place."""
+
+    @classmethod
+    def of(
+        cls, buffer: SSAValue, indices: Sequence[SSAValue], mask: SSAValue | None = None, type: Attribute | None = None
+    ) -> Self:
+        return cls.read(buffer, indices, mask, element_of(buffer.type) if type is None else type)
 
     def verify_(self) -> None:
         verify_access(self, self.buffer, self.indices)
@@ -75,42 +152,8 @@ class MaskedRead(IRDLOperation):
         if type != element_of(self.buffer.type):
             raise VerifyException(f"load gives {element_of(self.buffer.type)}, not {type}")
 
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        position = parser.pos
-        buffer, indices = parse_access(parser)
-        mask = parse_mask(parser)
-        attributes = parse_attributes(parser)
-        parser.parse_punctuation(":")
-        type, result = cls.parse_types(parser)
-        op = cls.of(
-            parser.resolve_operand(buffer, type),
-            parser.resolve_operands(indices, [index] * len(indices), position),
-            None if mask is None else parser.resolve_operand(mask, i1),
-            result,
-        )
-        op.attributes.update(attributes)
-        return op
 
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        print_access(printer, self.buffer, self.indices)
-        print_mask(printer, self.mask)
-        print_attributes(printer, self)
-        printer.print_string(" : ")
-        self.print_types(printer)
-
-    @classmethod
-    def parse_types(cls, parser: Parser) -> tuple[Attribute, Attribute]:
-        """The types of the buffer and the result."""
-        buffer = parse_buffer_type(parser)
-        return buffer, buffer.element_type
-
-    def print_types(self, printer: Printer) -> None:
-        printer.print_attribute(self.buffer.type)
-
-
-class MaskedWrite(IRDLOperation):
+class MaskedWrite(MaskedAccess):
     """Not an op: the text `uop.store %v, %out[%i, %j] mask %ok : memref<…>` of ops that write a buffer, where the mask
     is true."""
 
@@ -138,49 +181,45 @@ class MaskedWrite(IRDLOperation):
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
-        properties = cls.parse_options(parser)
+        properties = cls.parse_operator(parser)
         position = parser.pos
         value = parser.parse_unresolved_operand()
         parser.parse_punctuation(",")
         buffer, indices = parse_access(parser)
         mask = parse_mask(parser)
+        options = cls.parse_options(parser)
         attributes = parse_attributes(parser)
         parser.parse_punctuation(":")
-        value_type, buffer_type = cls.parse_types(parser)
+        types = cls.parse_types(parser)
         op = cls.write(
-            parser.resolve_operand(value, value_type),
-            parser.resolve_operand(buffer, buffer_type),
-            parser.resolve_operands(indices, [index] * len(indices), position),
-            None if mask is None else parser.resolve_operand(mask, i1),
-            properties,
+            parser.resolve_operand(value, types.moved),
+            parser.resolve_operand(buffer, types.buffer),
+            parser.resolve_operands(indices, types.of_indices(len(indices)), position),
+            None if mask is None else parser.resolve_operand(mask, types.mask),
+            {**properties, **options},
         )
         op.attributes.update(attributes)
         return op
 
     def print(self, printer: Printer) -> None:
-        self.print_options(printer)
+        self.print_operator(printer)
         printer.print_string(" ")
         printer.print_ssa_value(self.value)
         printer.print_string(", ")
         print_access(printer, self.buffer, self.indices)
         print_mask(printer, self.mask)
+        self.print_options(printer)
         print_attributes(printer, self)
         printer.print_string(" : ")
         self.print_types(printer)
 
     @classmethod
-    def parse_options(cls, parser: Parser) -> Mapping[str, Attribute]:
-        """What stands in front of the value."""
+    def parse_operator(cls, parser: Parser) -> Mapping[str, Attribute]:
+        """What stands in front of the value, as properties: how it is combined with what is there."""
         return NO_PROPERTIES
 
-    def print_options(self, printer: Printer) -> None:
+    def print_operator(self, printer: Printer) -> None:
         pass
-
-    @classmethod
-    def parse_types(cls, parser: Parser) -> tuple[Attribute, Attribute]:
-        """The types of the value and the buffer."""
-        buffer = parse_buffer_type(parser)
-        return buffer.element_type, buffer
 
     def print_types(self, printer: Printer) -> None:
         printer.print_attribute(self.buffer.type)

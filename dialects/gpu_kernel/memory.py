@@ -23,7 +23,7 @@ from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
-from ..accesses import MaskedRead, MaskedWrite, parse_two_types, print_two_types, verify_access
+from ..accesses import AccessTypes, MaskedLoad, MaskedWrite, parse_two_types, print_two_types, verify_access
 from ..atoms import MATRIX_ROW_BYTES
 from ..layouts import memory_space, span_of
 from ..monoids import MonoidAttr
@@ -103,7 +103,7 @@ def _verify_moved(buffer: Attribute, type: Attribute) -> None:
 
 
 @irdl_op_definition
-class LoadOp(MaskedRead):
+class LoadOp(MaskedLoad):
     """Load a scalar or a vector: `gpu_kernel.load %x[%i] mask %ok : memref<1024xf32> -> vector<4xf32>`; 0 where the
     mask is false.
 
@@ -118,8 +118,8 @@ class LoadOp(MaskedRead):
         _verify_moved(self.buffer.type, type)
 
     @classmethod
-    def parse_types(cls, parser: Parser) -> tuple[Attribute, Attribute]:
-        return parse_two_types(parser)
+    def parse_types(cls, parser: Parser) -> AccessTypes:
+        return AccessTypes(*parse_two_types(parser))
 
     def print_types(self, printer: Printer) -> None:
         print_two_types(printer, self.buffer.type, self.result.type)
@@ -129,8 +129,9 @@ class _Write(MaskedWrite):
     """Not an op: the text `gpu_kernel.store %v, %out[%i] mask %ok : vector<4xf32> -> memref<1024xf32>`."""
 
     @classmethod
-    def parse_types(cls, parser: Parser) -> tuple[Attribute, Attribute]:
-        return parse_two_types(parser)
+    def parse_types(cls, parser: Parser) -> AccessTypes:
+        value, buffer = parse_two_types(parser)
+        return AccessTypes(buffer, value)
 
     def print_types(self, printer: Printer) -> None:
         print_two_types(printer, self.value.type, self.buffer.type)
@@ -189,10 +190,10 @@ class AtomicOp(_Write):
             raise VerifyException(f"a buffer of {element_of(self.buffer.type)} does not hold {self.value.type}")
 
     @classmethod
-    def parse_options(cls, parser: Parser) -> Mapping[str, Attribute]:
+    def parse_operator(cls, parser: Parser) -> Mapping[str, Attribute]:
         return {"monoid": MonoidAttr.parse_keyword(parser)}
 
-    def print_options(self, printer: Printer) -> None:
+    def print_operator(self, printer: Printer) -> None:
         printer.print_string(f" {self.monoid.data}")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, UnitAttr, i1
 from xdsl.ir import Attribute, SSAValue
@@ -23,17 +23,15 @@ from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
-from ..accesses import verify_access
+from ..accesses import AccessTypes, MaskedRead, MaskedWrite, parse_two_types, print_two_types, verify_access
 from ..layouts import memory_space
 from ..syntax import (
     number,
     parse_access,
     parse_attributes,
-    parse_mask,
     parse_paren_types,
     print_access,
     print_attributes,
-    print_mask,
     print_paren_types,
     segment_sizes,
 )
@@ -74,12 +72,12 @@ def verify_tile_access(
         raise VerifyException("`along` says which dimension vectors go along: it stands behind `vector N`")
 
 
-def _parse_vector(parser: Parser) -> tuple[int | None, int | None]:
-    """`vector 4 along 0`: the width and the dimension; None where they are not given."""
+def _parse_vector(parser: Parser) -> dict[str, Attribute]:
+    """`vector 4 along 0`, as properties."""
     if not parser.parse_optional_keyword("vector"):
-        return None, None
+        return {}
     width = parser.parse_integer()
-    return width, parser.parse_integer() if parser.parse_optional_keyword("along") else None
+    return _vector_properties(width, parser.parse_integer() if parser.parse_optional_keyword("along") else None)
 
 
 def _print_vector(printer: Printer, op: ReadOp | WriteOp) -> None:
@@ -95,7 +93,7 @@ def _vector_properties(vector: int | None, along: int | None) -> dict[str, Attri
 
 
 @irdl_op_definition
-class ReadOp(IRDLOperation):
+class ReadOp(MaskedRead):
     """Read a register tile: `tile.read %x[%i, %k] mask %ok vector 4 : memref<…>(vector<2x1xindex>, index) ->
     vector<2x1xf32>`.
 
@@ -120,7 +118,6 @@ class ReadOp(IRDLOperation):
     transposed = opt_prop_def(UnitAttr, prop_name="trans")
     result = result_def()
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryReadEffect())
 
     @staticmethod
@@ -134,14 +131,12 @@ class ReadOp(IRDLOperation):
         transposed: bool = False,
         along: int | None = None,
     ) -> ReadOp:
-        masks = () if mask is None else (mask,)
-        properties: dict[str, Attribute] = {"operandSegmentSizes": segment_sizes(1, len(indices), len(masks))}
-        properties |= _vector_properties(vector, along)
+        properties = _vector_properties(vector, along)
         if ldmatrix:
             properties["ldmatrix"] = UnitAttr()
         if transposed:
             properties["trans"] = UnitAttr()
-        return ReadOp.create(operands=(buffer, *indices, *masks), result_types=(type,), properties=properties)
+        return ReadOp.read(buffer, indices, mask, type, properties)
 
     @property
     def vector_dimension(self) -> int:
@@ -170,43 +165,29 @@ class ReadOp(IRDLOperation):
             raise VerifyException(f"a lane reads 4 bytes of each matrix along the last dimension, not {type}")
 
     @classmethod
-    def parse(cls, parser: Parser) -> ReadOp:
-        position = parser.pos
-        buffer, indices = parse_access(parser)
-        mask = parse_mask(parser)
-        vector, along = _parse_vector(parser)
-        ldmatrix = parser.parse_optional_keyword("ldmatrix") is not None
-        transposed = parser.parse_optional_keyword("trans") is not None
-        attributes = parse_attributes(parser)
-        parser.parse_punctuation(":")
-        type = parser.parse_type()
-        index_types = parse_paren_types(parser)
-        parser.parse_punctuation("->")
-        result = parser.parse_type()
-        op = cls.of(
-            parser.resolve_operand(buffer, type),
-            parser.resolve_operands(indices, index_types, position),
-            result,
-            None if mask is None else parser.resolve_operand(mask, with_element(result, i1)),
-            vector,
-            ldmatrix,
-            transposed,
-            along,
-        )
-        op.attributes.update(attributes)
-        return op
+    def parse_options(cls, parser: Parser) -> Mapping[str, Attribute]:
+        properties = _parse_vector(parser)
+        for name in ("ldmatrix", "trans"):
+            if parser.parse_optional_keyword(name):
+                properties[name] = UnitAttr()
+        return properties
 
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        print_access(printer, self.buffer, self.indices)
-        print_mask(printer, self.mask)
+    def print_options(self, printer: Printer) -> None:
         _print_vector(printer, self)
         if self.ldmatrix is not None:
             printer.print_string(" ldmatrix")
         if self.transposed is not None:
             printer.print_string(" trans")
-        print_attributes(printer, self)
-        printer.print_string(" : ")
+
+    @classmethod
+    def parse_types(cls, parser: Parser) -> AccessTypes:
+        buffer = parser.parse_type()
+        indices = parse_paren_types(parser)
+        parser.parse_punctuation("->")
+        result = parser.parse_type()
+        return AccessTypes(buffer, result, indices, with_element(result, i1))
+
+    def print_types(self, printer: Printer) -> None:
         printer.print_attribute(self.buffer.type)
         print_paren_types(printer, [i.type for i in self.indices])
         printer.print_string(" -> ")
@@ -214,7 +195,7 @@ class ReadOp(IRDLOperation):
 
 
 @irdl_op_definition
-class WriteOp(IRDLOperation):
+class WriteOp(MaskedWrite):
     """Write a register tile: `tile.write %v, %out[%i, %j] mask %ok : vector<2x2xf32> -> memref<…>(vector<2x1xindex>,
     …)`.
 
@@ -232,7 +213,6 @@ class WriteOp(IRDLOperation):
     vector = opt_prop_def(IntegerAttr)
     along = opt_prop_def(IntegerAttr)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryWriteEffect())
 
     @staticmethod
@@ -244,10 +224,7 @@ class WriteOp(IRDLOperation):
         vector: int | None = None,
         along: int | None = None,
     ) -> WriteOp:
-        masks = () if mask is None else (mask,)
-        properties: dict[str, Attribute] = {"operandSegmentSizes": segment_sizes(1, 1, len(indices), len(masks))}
-        properties |= _vector_properties(vector, along)
-        return WriteOp.create(operands=(value, buffer, *indices, *masks), properties=properties)
+        return WriteOp.write(value, buffer, indices, mask, _vector_properties(vector, along))
 
     @property
     def vector_dimension(self) -> int:
@@ -261,42 +238,20 @@ class WriteOp(IRDLOperation):
             raise VerifyException(f"the shapes of the indices do not broadcast to that of {self.value.type}")
 
     @classmethod
-    def parse(cls, parser: Parser) -> WriteOp:
-        position = parser.pos
-        value = parser.parse_unresolved_operand()
-        parser.parse_punctuation(",")
-        buffer, indices = parse_access(parser)
-        mask = parse_mask(parser)
-        vector, along = _parse_vector(parser)
-        attributes = parse_attributes(parser)
-        parser.parse_punctuation(":")
-        value_type = parser.parse_type()
-        parser.parse_punctuation("->")
-        type = parser.parse_type()
-        index_types = parse_paren_types(parser)
-        op = cls.of(
-            parser.resolve_operand(value, value_type),
-            parser.resolve_operand(buffer, type),
-            parser.resolve_operands(indices, index_types, position),
-            None if mask is None else parser.resolve_operand(mask, with_element(value_type, i1)),
-            vector,
-            along,
-        )
-        op.attributes.update(attributes)
-        return op
+    def parse_options(cls, parser: Parser) -> Mapping[str, Attribute]:
+        return _parse_vector(parser)
 
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_ssa_value(self.value)
-        printer.print_string(", ")
-        print_access(printer, self.buffer, self.indices)
-        print_mask(printer, self.mask)
+    def print_options(self, printer: Printer) -> None:
         _print_vector(printer, self)
-        print_attributes(printer, self)
-        printer.print_string(" : ")
-        printer.print_attribute(self.value.type)
-        printer.print_string(" -> ")
-        printer.print_attribute(self.buffer.type)
+
+    @classmethod
+    def parse_types(cls, parser: Parser) -> AccessTypes:
+        value, buffer = parse_two_types(parser)
+        indices = parse_paren_types(parser)
+        return AccessTypes(buffer, value, indices, with_element(value, i1))
+
+    def print_types(self, printer: Printer) -> None:
+        print_two_types(printer, self.value.type, self.buffer.type)
         print_paren_types(printer, [i.type for i in self.indices])
 
 

@@ -22,7 +22,7 @@ from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from ..accesses import MaskedRead, MaskedWrite, verify_access
+from ..accesses import MaskedLoad, MaskedWrite, verify_access
 from ..axes import AxisAttr
 from ..limits import UNLIMITED, Limited, Limits, parse_limits, print_limits
 from ..monoids import MonoidAttr
@@ -90,7 +90,7 @@ class RangeOp(Limited):
 
 
 @irdl_op_definition
-class LoadOp(MaskedRead):
+class LoadOp(MaskedLoad):
     """Read one element: `uop.load %x[%i, %j] mask %ok : memref<64x1000xf32>`; 0 (or false) where the mask is false.
 
     Buffers are not written while a kernel reads them, so a load is pure within it.
