@@ -8,7 +8,6 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from ...dialects import gpu_kernel
-from ...dialects.dataclass import dataclass
 from ...dialects.traversal import ops_inside
 from ...dialects.types import byte_width, element_of, is_vector, packed_strides
 from ...dialects.uop import ALU_OPS
@@ -24,7 +23,6 @@ ALIGNMENT = 16
 """Bytes; buffers and arrays begin at multiples of it, and no instruction asks for more."""
 
 
-@dataclass(frozen=True)
 class GPUKernelCheckPass(ModulePass):
     """Refuse kernels whose vector accesses are not proved to be aligned.
 

@@ -5,7 +5,6 @@ from xdsl.dialects.builtin import ModuleOp, i64
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from ...dialects.dataclass import dataclass
 from ...dialects.monoids import Number
 from ...dialects.traversal import ops_inside
 from ...dialects.types import index
@@ -83,7 +82,6 @@ STRENGTH = Rules(DIVIDED, SUMS, MULTIPLIED)
 _DIVISIONS = frozenset(ALU_OPS[name] for name in ("floordiv", "floormod", "truncdiv", "truncmod"))
 
 
-@dataclass(frozen=True)
 class GPUKernelStrengthReducePass(ModulePass):
     """Divide indices by constants with `uop.shr` and `uop.and`, or `uop.mul` and `uop.shr`.
 

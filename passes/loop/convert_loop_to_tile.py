@@ -39,7 +39,6 @@ from .siblings import with_siblings
 from .step_limits import StepLimits
 
 
-@dataclass(frozen=True)
 class ConvertLoopToTilePass(ModulePass):
     """Loop form and `#tile.schedule` → tile form.
 

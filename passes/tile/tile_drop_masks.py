@@ -6,7 +6,6 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ...dialects.dataclass import dataclass
 from ...dialects.uop import AluOp, KernelOp
 from ...rewriting.dead import erase_unused
 from ...rewriting.driver import Order, rewrite
@@ -18,7 +17,6 @@ from .accesses import accesses_of, kernels_of, replace_access
 from .linear import always_holds, conjuncts
 
 
-@dataclass(frozen=True)
 class TileDropMasksPass(ModulePass):
     """Drop masks that change nothing.
 

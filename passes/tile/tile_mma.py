@@ -11,7 +11,6 @@ from xdsl.passes import ModulePass
 
 from ...dialects.atoms import ATOMS
 from ...dialects.axes import AxisKind
-from ...dialects.dataclass import dataclass
 from ...dialects.loop import ForOp
 from ...dialects.schedule import MatrixFactors
 from ...dialects.tile import MmaOp, ReduceAcrossOp, StageOp
@@ -27,7 +26,6 @@ from .places import builder_before
 from .tile_builder import TileBuilder
 
 
-@dataclass(frozen=True)
 class TileMmaPass(ModulePass):
     """Compute sums of products over the mma factors of the schedule with matrix instructions.
 

@@ -27,7 +27,6 @@ from .tile_builder import TileBuilder
 from .tile_stage import staged_arguments
 
 
-@dataclass(frozen=True)
 class TilePreparePass(ModulePass):
     """Compute what is made of the elements of slabs once for the block, where the schedule says `prepared`.
 

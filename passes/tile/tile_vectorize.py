@@ -11,7 +11,6 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.passes import ModulePass
 
 from ...dialects.axes import AxisKind
-from ...dialects.dataclass import dataclass
 from ...dialects.layouts import SwizzleAttr, span_of, strides_of
 from ...dialects.tile import AxisOp, ReadOp, StageOp, WriteOp
 from ...dialects.types import byte_width, element_of, shape_of
@@ -24,7 +23,6 @@ VECTOR_BYTES = (16, 8, 4)
 """What one instruction of a thread moves."""
 
 
-@dataclass(frozen=True)
 class TileVectorizePass(ModulePass):
     """Set `vector N` on reads and writes of which a thread's elements lie side by side.
 

@@ -67,7 +67,6 @@ class CannotLower(PassError):
         super().__init__(f"cannot lower {count} of @{function}:{listing}", refusals[0].op)
 
 
-@dataclass(frozen=True)
 class ConvertTorchToUopPass(ModulePass):
     """Rewrite every `torch.aten` in the functions of the module as uop ops on tensors, with PyTorch's meaning.
 

@@ -19,7 +19,6 @@ from ...rewriting.diagnostics import PassError
 from .free_ranges import FreeRanges
 
 
-@dataclass(frozen=True)
 class ConvertUOpToLoopPass(ModulePass):
     """Range form → loop form: the nest that the uses of the ranges imply.
 

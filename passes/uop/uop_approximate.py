@@ -6,7 +6,6 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ...dialects.dataclass import dataclass
 from ...rewriting.driver import rewrite
 from ...rewriting.patterns import Assumption
 from ...rewriting.rules import Rules
@@ -17,7 +16,6 @@ APPROXIMATE = Rules(APPROXIMATIONS, ERROR_FUNCTION)
 """All rules of the pass."""
 
 
-@dataclass(frozen=True)
 class UOpApproximatePass(ModulePass):
     """Apply the rules of approximations.py and error_function.py in passes/uop/rules to kernels in range form.
 

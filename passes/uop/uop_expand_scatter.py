@@ -34,7 +34,6 @@ FEW = 4
 """Up to so many updates along the axis a scatter is a chain of selects, without a reduction."""
 
 
-@dataclass(frozen=True)
 class UOpExpandScatterPass(ModulePass):
     """Rewrite each `uop.scatter` as what every place of its result finds among the updates.
 

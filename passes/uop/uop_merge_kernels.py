@@ -16,7 +16,6 @@ from ...rewriting.listeners import report_count
 from ...rewriting.locations import fuse_locations
 
 
-@dataclass(frozen=True)
 class UOpMergeKernelsPass(ModulePass):
     """Of kernels that are equal but for names, the first stays and is launched in the place of all: the equal layers of
     a model are compiled once.

@@ -18,7 +18,6 @@ ALIGNMENT = 256
 """Bytes that every offset is a multiple of: what `cudaMalloc` guarantees, and a whole number of cache lines."""
 
 
-@dataclass(frozen=True)
 class UOpPlanBuffersPass(ModulePass):
     """Gives each result of a launch that only the program itself needs a place in one arena.
 

@@ -11,7 +11,6 @@ from xdsl.dialects.builtin import ArrayAttr, LocationAttr, MemRefType, ModuleOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
-from ...dialects.dataclass import dataclass
 from ...dialects.monoids import MonoidAttr
 from ...dialects.syntax import segment_sizes
 from ...dialects.types import element_of, index, shape_of
@@ -38,7 +37,6 @@ from .index_algebra import Index
 from .names import distinct_names
 
 
-@dataclass(frozen=True)
 class UOpRangeifyPass(ModulePass):
     """Tensor form → range form: movement becomes index arithmetic, every element of the results is one scalar
     expression.

@@ -7,7 +7,6 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
-from ...dialects.dataclass import dataclass
 from ...dialects.uop import KernelOp, ReduceOp
 from ...rewriting.builder import Builder
 from ...rewriting.dead import erase_unused
@@ -16,7 +15,6 @@ from .free_ranges import FreeRanges, Ranges, another_range, over_ranges
 from .rules.reductions import dependents
 
 
-@dataclass(frozen=True)
 class UOpSeparateStatisticsPass(ModulePass):
     """In kernels in range form: reductions that another one needs, over the same range, and that depend on fewer ranges
     than it does, get a range of their own.

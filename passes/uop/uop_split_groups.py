@@ -7,13 +7,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
-from ...dialects.dataclass import dataclass
 from ...dialects.uop import FloordivOp, KernelOp, RangeOp, ReduceOp, constant_value
 from ...rewriting.dead import erase_unused
 from .split_range import split_range
 
 
-@dataclass(frozen=True)
 class UOpSplitGroupsPass(ModulePass):
     """Split ranges of attention in range form that are divided by a number: `h = 32`, of which keys are those of head
     `h // 8`, into `h = 4` and `h1 = 8`. The keys do not vary with the second one then, so that a schedule can let what

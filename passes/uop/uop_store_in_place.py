@@ -19,7 +19,6 @@ from ...rewriting.diagnostics import emit_remark
 from .selects import Selects
 
 
-@dataclass(frozen=True)
 class UOpStoreInPlacePass(ModulePass):
     """Kernels in range form whose result is `where(condition, new, old at the same place)`, such as the update of a
     cache at a position that is data: the store gets the condition as its mask, the load of the old value goes, and the
