@@ -48,12 +48,23 @@ def held_values(
     return held, {value: max(places) for value, places in walks.items()}
 
 
-def held_bytes(ops: Sequence[Operation], is_of_row: Callable[[SSAValue], bool]) -> int:
-    """What is held of a row at a time, in bytes an element; as for `held_values`."""
+def held_at_once(ops: Sequence[Operation], is_of_row: Callable[[SSAValue], bool], *, reads: bool = False) -> list[int]:
+    """What is held of a row where that is most: bytes of an element, for each value; as for `held_values`.
+
+    reads: with what else is read meanwhile, as of a walk that has all that it reads on its way before it combines it.
+    """
     held, needed = held_values(ops, is_of_row)
     now: list[SSAValue] = []
-    most = 0
+    most: list[int] = []
     for place, op in enumerate(ops):
-        now = [value for value in (*now, *(r for r in op.results if r in held)) if needed[value] > place]
-        most = max(most, sum(byte_width(element_of(value.type)) for value in now))
+        beside = reads and isinstance(op, ReadOp) and bool(now)
+        now += [value for value in op.results if value in held or (beside and is_of_row(value))]
+        now = [value for value in now if needed[value] > place]
+        widths = [byte_width(element_of(value.type)) for value in now]
+        most = max(most, widths, key=lambda widths: (sum(widths), len(widths)))
     return most
+
+
+def held_bytes(ops: Sequence[Operation], is_of_row: Callable[[SSAValue], bool]) -> int:
+    """What is held of a row at a time, in bytes an element; as for `held_values`."""
+    return sum(held_at_once(ops, is_of_row))

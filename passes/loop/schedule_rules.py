@@ -11,10 +11,10 @@ from ...dialects.types import byte_width, is_float
 from .attention_rows_rule import attention_rows_schedule
 from .attention_rule import attention_schedule
 from .attention_shape import attention_shape
-from .kernel_shape import KernelShape
-from .long_row_rule import long_row_schedule
+from .kernel_shape import KernelShape, contiguous_axis, product_axes, reduces_in_stages
+from .long_row_rule import RowValues, long_row_schedule
 from .matrix_rule import matrix_schedule
-from .product_rule import product_axes, product_schedule
+from .product_rule import product_schedule
 from .row_starts import aligned, alignment
 from .row_statistics import statistic_axes, with_statistics, without_axes
 from .schedule_parts import BLOCK_THREADS, Axes, Choice, ceil_div, factors_of, power_of_two_above, schedule_of
@@ -101,13 +101,6 @@ def _vector_width(shape: KernelShape, axis: str) -> int:
     walked = [access.element_bytes for access in (*shape.loads, *shape.stores) if axis in access.axes]
     width = min(8, 16 // max(walked, default=4))
     return width if width > 1 and shape.extents[axis] % width == 0 else 1
-
-
-def contiguous_axis(shape: KernelShape) -> str | None:
-    """The axis along which most of the data is walked: that of the load over the most elements."""
-    candidates = [access for access in shape.loads if access.contiguous_axis is not None]
-    candidates.sort(key=lambda access: -prod(shape.extents[axis] for axis in access.axes))
-    return candidates[0].contiguous_axis if candidates else None
 
 
 def _spread_rows(
@@ -281,12 +274,6 @@ def _needs_rows_once(shape: KernelShape) -> bool:
     return len(reductions) == 1 and reductions[0].monoid.monoid.stages is None
 
 
-def reduces_in_stages(shape: KernelShape) -> bool:
-    """Whether a reduction combines many elements in two stages, with less work than one after the other."""
-    reductions = [op for op in ops_inside(shape.kernel.body) if isinstance(op, ReduceOp)]
-    return any(op.monoid.monoid.stages is not None for op in reductions)
-
-
 def _at_once(shape: KernelShape, steps: int, most: int) -> int:
     """Of how many steps a thread holds the elements: of all, if that are no more than `most`, or of so many where
     elements are combined in two stages, which is less work for many; else of one."""
@@ -329,25 +316,7 @@ def _row_reduction(shape: KernelShape, row: str) -> Choice:
 
     total = prod(max(1, shape.extents[axis]) for axis in shape.reduced)
     if not others and extent > 1024 * REGISTER_ELEMENTS:
-        if (choice := long_row_schedule(shape, row, width)) is not None:
-            return choice
-        # Few warps with much of the row on its way: what is exchanged between warps counts for less.
-        threads = BLOCK_THREADS
-        # Elements that are loaded one by one have an address and a mask each: half as many, lest registers are spilled.
-        held = REGISTER_ELEMENTS if width > 1 else REGISTER_ELEMENTS // 2
-        steps = ceil_div(extent, threads * held)
-        registers = ceil_div(extent, steps * threads * width)
-        axes[row] = factors_of(
-            (steps, AxisKind.LOOP),
-            (registers, AxisKind.REGISTER),
-            (threads, AxisKind.THREAD),
-            (width, AxisKind.REGISTER),
-        )
-        return Choice(
-            # Said in so many words, lest ptxas, which counts on more blocks at its own discretion, spills for them.
-            schedule_of(shape, axes, min_blocks=1),
-            f"rows of {extent}: a row a block of {threads} threads, in {steps} steps",
-        )
+        return _long_row(shape, row, width)
     # Elements that are only reduced keep their registers until they are combined.
     only_reduced = row not in shape.parallel and total <= BLOCK_THREADS * MOST_REGISTER_ELEMENTS
     most = MOST_REGISTER_ELEMENTS if only_reduced else REGISTER_ELEMENTS
@@ -360,6 +329,8 @@ def _row_reduction(shape: KernelShape, row: str) -> Choice:
         aligned_steps = ceil_div(extent + align.elements - 1, threads)
         # 1024 threads have no registers for an element more than most rows have.
         align, steps = (None, steps) if aligned_steps > most and threads == 1024 else (align, aligned_steps)
+    if threads > BLOCK_THREADS and held and not others and not RowValues.of(shape, row).fit(steps * width, threads):
+        return _long_row(shape, row, width)
     axes[row] = factors_of(
         (steps, AxisKind.REGISTER if held else AxisKind.LOOP), (threads, AxisKind.THREAD), (width, AxisKind.REGISTER)
     )
@@ -373,8 +344,36 @@ def _row_reduction(shape: KernelShape, row: str) -> Choice:
         axes[axis] = factors_of((loops, AxisKind.LOOP), (registers, AxisKind.REGISTER), (count, AxisKind.THREAD))
     where = "in registers" if held else "walked again by each phase"
     return Choice(
-        schedule_of(shape, axes, align=align),
+        # As for long rows: registers for two blocks of so many threads would not hold the rows of one.
+        schedule_of(shape, axes, min_blocks=1 if threads == 1024 and held else None, align=align),
         f"rows of {total}: a row a block of {budget // left} threads, {where}" + aligned(align),
+    )
+
+
+def _long_row(shape: KernelShape, row: str, width: int) -> Choice:
+    """A row a block, held with slots in shared memory; where that does not hold it, read again by each phase, in
+    steps."""
+    if (choice := long_row_schedule(shape, row, width)) is not None:
+        return choice
+    extent = shape.extents[row]
+    # Few warps with much of the row on its way: what is exchanged between warps counts for less.
+    threads = BLOCK_THREADS
+    # Elements that are loaded one by one have an address and a mask each: half as many, lest registers are spilled.
+    held = REGISTER_ELEMENTS if width > 1 else REGISTER_ELEMENTS // 2
+    steps = ceil_div(extent, threads * held)
+    registers = ceil_div(extent, steps * threads * width)
+    axes: Axes = {
+        row: factors_of(
+            (steps, AxisKind.LOOP),
+            (registers, AxisKind.REGISTER),
+            (threads, AxisKind.THREAD),
+            (width, AxisKind.REGISTER),
+        )
+    }
+    return Choice(
+        # Said in so many words, lest ptxas, which counts on more blocks at its own discretion, spills for them.
+        schedule_of(shape, axes, min_blocks=1),
+        f"rows of {extent}: a row a block of {threads} threads, in {steps} steps",
     )
 
 

@@ -85,21 +85,74 @@ def test_long_rows_are_read_once_and_written_once() -> None:
 
 
 LONG_ROWS = {
-    # Threads of a block, by program.
+    # Threads of a block, by program. Registers have room for rows alone, not for what else is read or held, too.
     "torch.softmax(torch.randn(17, 32767), -1)": 1024,
     "torch.softmax(torch.randn(17, 65536), -1)": 512,
     "torch.log_softmax(torch.randn(17, 65521, dtype=torch.float16), -1)": 512,
     "F.layer_norm(torch.randn(17, 65536), (65536,), torch.randn(65536), torch.randn(65536))": 512,
     "F.rms_norm(torch.randn(17, 40000, dtype=torch.bfloat16), (40000,), torch.randn(40000, dtype=torch.bfloat16))": 512,
     "F.layer_norm(F.gelu(torch.randn(17, 65521)), (65521,))": 512,
+    "torch.softmax(torch.randn(17, 16640), -1)": 1024,
+    "F.layer_norm(torch.randn(17, 16384), (16384,), torch.randn(16384), torch.randn(16384))": 512,
+    "F.layer_norm(torch.randn(17, 32767), (32767,), torch.randn(32767), torch.randn(32767))": 512,
+    "F.rms_norm(torch.randn(17, 24576), (24576,), torch.randn(24576))": 1024,
+    "F.rms_norm(torch.randn(17, 32760), (32760,), torch.randn(32760))": 512,
 }
+
+
+def check_spills(code: str) -> list[int]:
+    """That no kernel of a program spills; the threads of the blocks of each."""
+    *_, (_, module) = compile_stages(capture_expression(code).imported(), CompileOptions())
+    kernels = list(Program(module).kernels.values())
+    for compiled in kernels:
+        for arch in ARCHITECTURES:
+            (resources,) = compile_cuda(compiled.text, arch).resources.values()
+            assert resources.spill_store_bytes == resources.spill_load_bytes == 0, (compiled.name, arch)
+    return [compiled.kernel.threads for compiled in kernels]
 
 
 @pytest.mark.parametrize("code", LONG_ROWS)
 def test_long_rows_need_no_spills(code: str) -> None:
-    *_, (_, module) = compile_stages(capture_expression(code).imported(), CompileOptions())
-    (compiled,) = Program(module).kernels.values()
-    assert compiled.kernel.threads == LONG_ROWS[code]
-    for arch in ARCHITECTURES:
-        (resources,) = compile_cuda(compiled.text, arch).resources.values()
-        assert resources.spill_store_bytes == resources.spill_load_bytes == 0, arch
+    assert check_spills(code) == [LONG_ROWS[code]]
+
+
+BESIDE_OTHERS = (
+    # What is read late, in vectors and one by one; values of 2 to 8 bytes; one held of each element, and two.
+    "F.layer_norm(torch.randn(2, 16411), (16411,), torch.randn(16411), torch.randn(16411))",
+    "(lambda w: F.layer_norm(torch.randn(2, 20488, dtype=w.dtype), (20488,), w, w))(torch.randn(20488).half())",
+    "(lambda x, y: F.rms_norm(x + y, (50257,), torch.randn(50257).half()))(*torch.randn(2, 17, 50257).half())",
+    "torch.ops.aten._softmax_backward_data(torch.randn(2, 32749), torch.rand(2, 32749), -1, torch.float32)",
+    "torch.ops.aten._softmax_backward_data(torch.randn(1, 30000), torch.rand(1, 30000), -1, torch.float32)",
+    "torch.softmax(torch.randn(1, 32003, dtype=torch.float64), -1)",
+)
+
+
+@pytest.mark.parametrize("code", BESIDE_OTHERS)
+def test_long_rows_beside_others(code: str) -> None:
+    check(capture_expression(code), 1)
+
+
+NORMALISATIONS = {
+    "softmax": "torch.softmax(x, -1)",
+    "log_softmax": "torch.log_softmax(x, -1)",
+    "masked softmax": "torch.softmax(x.masked_fill(y > 0, -torch.inf), -1)",
+    "softmax backward": "torch.ops.aten._softmax_backward_data(x, y, -1, x.dtype)",
+    "layer_norm": "F.layer_norm(x, (n,))",
+    "layer_norm with weights": "F.layer_norm(x, (n,), w, w)",
+    "residual and layer_norm": "F.layer_norm(x + y, (n,), w, w)",
+    "rms_norm with weights": "F.rms_norm(x, (n,), w)",
+}
+
+LENGTHS = (8191, 12289, 16385, 16640, 20011, 24593, 28001, 28680, 32760, 32767, 32768, 32769, 50257, 65521, 65536)
+"""Where rules change, and between: of elements one by one, in vectors, in vectors with masks."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("length", LENGTHS)
+@pytest.mark.parametrize("type", ["float32", "float16", "bfloat16"])
+@pytest.mark.parametrize("name", NORMALISATIONS)
+def test_normalisations_of_all_lengths_need_no_spills(name: str, type: str, length: int) -> None:
+    made = (
+        f"n = {length}\nw = torch.randn(n).to(torch.{type})\nx, y = torch.randn(2, 17, n).to(torch.{type}).unbind()\n"
+    )
+    check_spills(made + NORMALISATIONS[name])

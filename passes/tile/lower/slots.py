@@ -26,6 +26,9 @@ from .values import Place, Value, Values, array_type
 _RESERVED_BYTES = 2048
 """Shared memory that is left to what threads exchange."""
 
+_UNROLLED_STEPS = 8
+"""Steps in slots that are written out, all that they read on its way: of more, ptxas spills some."""
+
 
 @dataclass
 class _Step:
@@ -112,10 +115,12 @@ class SlottedValues(Values):
         widths[dimension] = width
         # What lies in slots comes first, before registers are taken by the rest.
         for first, end in ((self.held, self.extent), (0, self.held)):
-            loop = ForOp.of(self.indices.constant(first), end, 1, unroll=0)
+            in_slots = first > 0
+            unroll = _UNROLLED_STEPS if in_slots and end - first > _UNROLLED_STEPS else 0
+            loop = ForOp.of(self.indices.constant(first), end, 1, unroll)
             loop.index.name_hint = self.dimension_names.get(0, "r")
             with scope.inside(loop, loop.body.block) as around:
-                self.step = step = _Step(around, self.indices.leaf(loop.index), in_slots=first > 0)
+                self.step = step = _Step(around, self.indices.leaf(loop.index), in_slots)
                 with self.steps(around, rest, widths) as (inner, place):
                     yield inner, [step.position, *place[1:]]
                 for array, (elements, value) in step.written.items():

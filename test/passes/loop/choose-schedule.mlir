@@ -71,7 +71,7 @@ uop.kernel @softmax(%out: memref<64x1000xf32>, %x: memref<64x1000xf32>) {
 // -----
 
 // Rows that registers do not hold, and that are needed again: 28 of 128 elements of a thread lie in shared memory.
-// CHECK: uop.kernel @held_rows({{.*}}) schedule #tile.schedule<i = 64 block, j = 32 register * 512 thread * 4 register, slots = j 7> {
+// CHECK: uop.kernel @held_rows({{.*}}) schedule #tile.schedule<i = 64 block, j = 32 register * 512 thread * 4 register, min_blocks = 1, slots = j 7> {
 uop.kernel @held_rows(%out: memref<64x65536xf32>, %x: memref<64x65536xf32>) {
   loop.for %i (i = 64 parallel) {
     %0 = loop.reduce %j (j = 65536) max : f32 {
@@ -82,6 +82,139 @@ uop.kernel @held_rows(%out: memref<64x65536xf32>, %x: memref<64x65536xf32>) {
       %2 = uop.load %x[%i, %j] : memref<64x65536xf32>
       %3 = uop.sub %2, %0 : f32
       uop.store %3, %out[%i, %j] : memref<64x65536xf32>
+    }
+  }
+}
+
+// -----
+
+// Of each element a thread has three values in the last phase: those of 32 elements fit beside what 512 threads compute
+// with, in 128 registers each.
+// CHECK: uop.kernel @gained_rows({{.*}}) schedule #tile.schedule<i = 64 block, j = 8 register * 512 thread * 4 register> {
+uop.kernel @gained_rows(%out: memref<64x16384xf32>, %x: memref<64x16384xf32>, %gain: memref<16384xf32>, %bias: memref<16384xf32>) {
+  loop.for %i (i = 64 parallel) {
+    %0 = loop.reduce %j (j = 16384) add : f32 {
+      %1 = uop.load %x[%i, %j] : memref<64x16384xf32>
+      loop.yield %1 : f32
+    }
+    loop.for %j (j = 16384 parallel) {
+      %2 = uop.load %x[%i, %j] : memref<64x16384xf32>
+      %3 = uop.sub %2, %0 : f32
+      %4 = uop.load %gain[%j] : memref<16384xf32>
+      %5 = uop.mul %3, %4 : f32
+      %6 = uop.load %bias[%j] : memref<16384xf32>
+      %7 = uop.add %5, %6 : f32
+      uop.store %7, %out[%i, %j] : memref<64x16384xf32>
+    }
+  }
+}
+
+// -----
+
+// Those of 20 do not fit in the 64 registers of 1024 threads: with slots, what is not held is read where it is used.
+// CHECK: uop.kernel @longer_gained_rows({{.*}}) schedule #tile.schedule<i = 64 block, j = 10 register * 512 thread * 4 register, min_blocks = 1, slots = j 1> {
+uop.kernel @longer_gained_rows(%out: memref<64x20480xf32>, %x: memref<64x20480xf32>, %gain: memref<20480xf32>, %bias: memref<20480xf32>) {
+  loop.for %i (i = 64 parallel) {
+    %0 = loop.reduce %j (j = 20480) add : f32 {
+      %1 = uop.load %x[%i, %j] : memref<64x20480xf32>
+      loop.yield %1 : f32
+    }
+    loop.for %j (j = 20480 parallel) {
+      %2 = uop.load %x[%i, %j] : memref<64x20480xf32>
+      %3 = uop.sub %2, %0 : f32
+      %4 = uop.load %gain[%j] : memref<20480xf32>
+      %5 = uop.mul %3, %4 : f32
+      %6 = uop.load %bias[%j] : memref<20480xf32>
+      %7 = uop.add %5, %6 : f32
+      uop.store %7, %out[%i, %j] : memref<64x20480xf32>
+    }
+  }
+}
+
+// -----
+
+// Two values of 24 elements do.
+// CHECK: uop.kernel @scaled_rows({{.*}}) schedule #tile.schedule<i = 64 block, j = 6 register * 1024 thread * 4 register, min_blocks = 1> {
+uop.kernel @scaled_rows(%out: memref<64x24576xf32>, %x: memref<64x24576xf32>, %gain: memref<24576xf32>) {
+  loop.for %i (i = 64 parallel) {
+    %0 = loop.reduce %j (j = 24576) add : f32 {
+      %1 = uop.load %x[%i, %j] : memref<64x24576xf32>
+      loop.yield %1 : f32
+    }
+    loop.for %j (j = 24576 parallel) {
+      %2 = uop.load %x[%i, %j] : memref<64x24576xf32>
+      %3 = uop.sub %2, %0 : f32
+      %4 = uop.load %gain[%j] : memref<24576xf32>
+      %5 = uop.mul %3, %4 : f32
+      uop.store %5, %out[%i, %j] : memref<64x24576xf32>
+    }
+  }
+}
+
+// -----
+
+// Elements one by one, of a row that does not fit in vectors beside other operands.
+// CHECK: uop.kernel @long_gained_rows({{.*}}) schedule #tile.schedule<i = 64 block, j = 128 register * 512 thread, min_blocks = 1, slots = j 64> {
+uop.kernel @long_gained_rows(%out: memref<64x65536xf32>, %x: memref<64x65536xf32>, %gain: memref<65536xf32>, %bias: memref<65536xf32>) {
+  loop.for %i (i = 64 parallel) {
+    %0 = loop.reduce %j (j = 65536) add : f32 {
+      %1 = uop.load %x[%i, %j] : memref<64x65536xf32>
+      loop.yield %1 : f32
+    }
+    loop.for %j (j = 65536 parallel) {
+      %2 = uop.load %x[%i, %j] : memref<64x65536xf32>
+      %3 = uop.sub %2, %0 : f32
+      %4 = uop.load %gain[%j] : memref<65536xf32>
+      %5 = uop.mul %3, %4 : f32
+      %6 = uop.load %bias[%j] : memref<65536xf32>
+      %7 = uop.add %5, %6 : f32
+      uop.store %7, %out[%i, %j] : memref<64x65536xf32>
+    }
+  }
+}
+
+// -----
+
+// Rows of which two values are held: half as many elements lie in registers.
+// CHECK: uop.kernel @pairs({{.*}}) schedule #tile.schedule<i = 64 block, j = 16 register * 512 thread * 4 register, min_blocks = 1, slots = j 4> {
+uop.kernel @pairs(%out: memref<64x32768xf32>, %x: memref<64x32768xf32>, %y: memref<64x32768xf32>) {
+  loop.for %i (i = 64 parallel) {
+    %0 = loop.reduce %j (j = 32768) add : f32 {
+      %1 = uop.load %x[%i, %j] : memref<64x32768xf32>
+      %2 = uop.load %y[%i, %j] : memref<64x32768xf32>
+      %3 = uop.mul %1, %2 : f32
+      loop.yield %3 : f32
+    }
+    loop.for %j (j = 32768 parallel) {
+      %4 = uop.load %x[%i, %j] : memref<64x32768xf32>
+      %5 = uop.load %y[%i, %j] : memref<64x32768xf32>
+      %6 = uop.mul %4, %5 : f32
+      %7 = uop.mul %5, %0 : f32
+      %8 = uop.sub %6, %7 : f32
+      uop.store %8, %out[%i, %j] : memref<64x32768xf32>
+    }
+  }
+}
+
+// -----
+
+// More than registers and slots hold: each phase reads them again.
+// CHECK: uop.kernel @long_pairs({{.*}}) schedule #tile.schedule<i = 64 block, j = 9 loop * 15 register * 256 thread, min_blocks = 1> {
+uop.kernel @long_pairs(%out: memref<64x32769xf32>, %x: memref<64x32769xf32>, %y: memref<64x32769xf32>) {
+  loop.for %i (i = 64 parallel) {
+    %0 = loop.reduce %j (j = 32769) add : f32 {
+      %1 = uop.load %x[%i, %j] : memref<64x32769xf32>
+      %2 = uop.load %y[%i, %j] : memref<64x32769xf32>
+      %3 = uop.mul %1, %2 : f32
+      loop.yield %3 : f32
+    }
+    loop.for %j (j = 32769 parallel) {
+      %4 = uop.load %x[%i, %j] : memref<64x32769xf32>
+      %5 = uop.load %y[%i, %j] : memref<64x32769xf32>
+      %6 = uop.mul %4, %5 : f32
+      %7 = uop.mul %5, %0 : f32
+      %8 = uop.sub %6, %7 : f32
+      uop.store %8, %out[%i, %j] : memref<64x32769xf32>
     }
   }
 }
