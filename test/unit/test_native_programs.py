@@ -1,17 +1,12 @@
 """Programs as C text, built and run on this machine: right, and without touching what is beside their values."""
 
 import pytest
-import torch
+from native_checks import check_natively
 from programs import PROGRAMS
 
 from uop.frontends.capture import capture_expression
-from uop.runtime.native.compilation import load_guarded
 from uop.runtime.native.compiler import CompilerNotFoundError, find_compiler
 from uop.runtime.native.cpu import host
-from uop.runtime.tensors import from_array, to_array
-from uop.tools.compilation import compile_stages
-from uop.tools.execution import compare_tensors
-from uop.tools.pipelines import CompileOptions
 
 try:
     find_compiler()
@@ -60,17 +55,7 @@ SHAPES = {
 
 
 def check(code: str, vector_bytes: int) -> None:
-    captured = capture_expression(code)
-    imported = captured.imported()
-    for _ in compile_stages(imported, CompileOptions(vector_bytes=vector_bytes), target="c"):
-        pass
-    inputs = captured.make_inputs()
-    arrays = load_guarded(imported.module).run_guarded([to_array(value) for value in inputs])
-    outputs = [from_array(array, type) for array, type in zip(arrays, imported.result_types, strict=True)]
-    eager, exact = captured.reference(inputs), captured.reference64(inputs)
-    for ours, reference, reference64 in zip(outputs, eager, exact, strict=True):
-        row = compare_tensors(ours, torch.as_tensor(reference), reference64)
-        assert row.right, row
+    check_natively(capture_expression(code), vector_bytes)
 
 
 @pytest.mark.parametrize("name", SHAPES)
