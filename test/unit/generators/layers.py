@@ -1,5 +1,6 @@
 # Functions of any number of tensors have no types that lambdas could take their own from.
 # pyright: reportUnknownLambdaType=false, reportUnknownMemberType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownVariableType=false
 """PyTorch programs made of the layers that models have, on tokens of any number and width."""
 
 from __future__ import annotations
@@ -67,7 +68,13 @@ class _Module(torch.nn.Module):
         return x.clone()
 
 
-ACTIVATIONS = {"relu": F.relu, "gelu": F.gelu, "silu": F.silu, "tanh": torch.tanh, "none": lambda x: x}
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "relu": F.relu,
+    "gelu": F.gelu,
+    "silu": F.silu,
+    "tanh": torch.tanh,
+    "none": lambda x: x,
+}
 
 
 def _attention(heads: int, kind: str) -> Callable[..., Tensor]:
