@@ -12,8 +12,8 @@ from ...dialects.uop import KernelOp
 from ...rewriting.diagnostics import PassError
 from ..tile.tile_pack import pack_kernel
 from ..tile.tile_stage import Unstaged
-from .choose_schedule import StageRule, choose_schedules
 from .cpu_schedule_rules import choose_for_cpu
+from .schedule_choice import StageRule, choose_schedules
 from .schedule_pins import parse_pins
 
 

@@ -11,10 +11,8 @@ from ...dialects.schedule import Factor
 from .attention_shape import attention_shape
 from .cpu_attention_rule import cpu_attention_schedule
 from .cpu_product_rule import cpu_product_schedule
-from .kernel_shape import KernelShape
-from .product_rule import product_axes
+from .kernel_shape import KernelShape, contiguous_axis, product_axes, reduces_in_stages
 from .schedule_parts import Axes, Choice, ceil_div, factors_of, power_of_two_above, schedule_of
-from .schedule_rules import contiguous_axis, reduces_in_stages
 from .transpose_rule import transposed_axes
 
 VECTORS = 4

@@ -4,11 +4,13 @@ walked."""
 from __future__ import annotations
 
 from dataclasses import field
+from math import prod
 
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from ...dialects.dataclass import dataclass
 from ...dialects.loop import ForOp, ReduceOp, ScanOp, YieldOp
+from ...dialects.traversal import ops_inside
 from ...dialects.types import byte_width, element_of
 from ...dialects.uop import AddOp, KernelOp, LoadOp, MulOp, StoreOp, SubOp, constant_value
 
@@ -122,6 +124,39 @@ def shape_of_kernel(kernel: KernelOp) -> KernelShape:
                 depends[result] = frozenset[str]().union(*(_axes(operand, depends) for operand in op.operands))
             forms[op.results[0]] = _linear(op, forms)
     return shape
+
+
+def product_axes(shape: KernelShape) -> tuple[str, str, str] | None:
+    """(row, column, reduced) axes when the reduction is a product: loads that share the reduced axis but not the
+    others.
+
+    The column is the innermost parallel axis that not all of them use, the row the innermost that they use instead.
+    Of several reduced axes it is the outermost, behind whose loop slabs are staged.
+    """
+    reduced = shape.reduced[0]
+    factors = [access for access in shape.loads if reduced in access.axes]
+    if reduced in shape.parallel or len(factors) < 2:
+        return None
+    users = {axis: {id(access) for access in factors if axis in access.axes} for axis in shape.parallel}
+    free = [axis for axis in shape.parallel if users[axis] and len(users[axis]) < len(factors)]
+    for column in reversed(free):
+        for row in reversed(free):
+            if not users[row] & users[column]:
+                return row, column, reduced
+    return None
+
+
+def contiguous_axis(shape: KernelShape) -> str | None:
+    """The axis along which most of the data is walked: that of the load over the most elements."""
+    candidates = [access for access in shape.loads if access.contiguous_axis is not None]
+    candidates.sort(key=lambda access: -prod(shape.extents[axis] for axis in access.axes))
+    return candidates[0].contiguous_axis if candidates else None
+
+
+def reduces_in_stages(shape: KernelShape) -> bool:
+    """Whether a reduction combines many elements in two stages, with less work than one after the other."""
+    reductions = [op for op in ops_inside(shape.kernel.body) if isinstance(op, ReduceOp)]
+    return any(op.monoid.monoid.stages is not None for op in reductions)
 
 
 def _axes(value: SSAValue, depends: dict[SSAValue, frozenset[str]]) -> frozenset[str]:

@@ -30,26 +30,6 @@ UNASKED_REGISTERS = 64
 NVRTC 13.5)."""
 
 
-def product_axes(shape: KernelShape) -> tuple[str, str, str] | None:
-    """(row, column, reduced) axes when the reduction is a product: loads that share the reduced axis but not the
-    others.
-
-    The column is the innermost parallel axis that not all of them use, the row the innermost that they use instead.
-    Of several reduced axes it is the outermost, behind whose loop slabs are staged.
-    """
-    reduced = shape.reduced[0]
-    factors = [access for access in shape.loads if reduced in access.axes]
-    if reduced in shape.parallel or len(factors) < 2:
-        return None
-    users = {axis: {id(access) for access in factors if axis in access.axes} for axis in shape.parallel}
-    free = [axis for axis in shape.parallel if users[axis] and len(users[axis]) < len(factors)]
-    for column in reversed(free):
-        for row in reversed(free):
-            if not users[row] & users[column]:
-                return row, column, reduced
-    return None
-
-
 @dataclass(frozen=True)
 class Side:
     """One side of a product's tile: each thread has `groups` runs of `run` neighbours, `threads` runs apart.

@@ -11,10 +11,10 @@ from ...dialects.types import byte_width, is_float
 from .attention_rows_rule import attention_rows_schedule
 from .attention_rule import attention_schedule
 from .attention_shape import attention_shape
-from .kernel_shape import KernelShape
+from .kernel_shape import KernelShape, contiguous_axis, product_axes, reduces_in_stages
 from .long_row_rule import RowValues, long_row_schedule
 from .matrix_rule import matrix_schedule
-from .product_rule import product_axes, product_schedule
+from .product_rule import product_schedule
 from .row_starts import aligned, alignment
 from .row_statistics import statistic_axes, with_statistics, without_axes
 from .schedule_parts import BLOCK_THREADS, Axes, Choice, ceil_div, factors_of, power_of_two_above, schedule_of
@@ -101,13 +101,6 @@ def _vector_width(shape: KernelShape, axis: str) -> int:
     walked = [access.element_bytes for access in (*shape.loads, *shape.stores) if axis in access.axes]
     width = min(8, 16 // max(walked, default=4))
     return width if width > 1 and shape.extents[axis] % width == 0 else 1
-
-
-def contiguous_axis(shape: KernelShape) -> str | None:
-    """The axis along which most of the data is walked: that of the load over the most elements."""
-    candidates = [access for access in shape.loads if access.contiguous_axis is not None]
-    candidates.sort(key=lambda access: -prod(shape.extents[axis] for axis in access.axes))
-    return candidates[0].contiguous_axis if candidates else None
 
 
 def _spread_rows(
@@ -279,12 +272,6 @@ def _needs_rows_once(shape: KernelShape) -> bool:
     """Whether there is one reduction, and it combines its elements in one stage."""
     reductions = [op for op in ops_inside(shape.kernel.body) if isinstance(op, ReduceOp)]
     return len(reductions) == 1 and reductions[0].monoid.monoid.stages is None
-
-
-def reduces_in_stages(shape: KernelShape) -> bool:
-    """Whether a reduction combines many elements in two stages, with less work than one after the other."""
-    reductions = [op for op in ops_inside(shape.kernel.body) if isinstance(op, ReduceOp)]
-    return any(op.monoid.monoid.stages is not None for op in reductions)
 
 
 def _at_once(shape: KernelShape, steps: int, most: int) -> int:
