@@ -17,12 +17,10 @@ from xdsl.utils.target import Target
 
 from ..dialects import cpu_kernel
 from ..dialects.dataclass import dataclass
-from ..dialects.uop import KernelOp
-from ..rewriting.diagnostics import PassError
 from .c_declarations import CNames
 from .c_kernels import KernelPrinter, Text
 from .c_programs import ProgramPrinter
-from .writer import CodeLine, commented
+from .writer import CodeLine, commented, lowered_kernels
 
 UNIT_LINES = 400
 """Lines of kernels that are worth a compiler of their own: it takes 0.03 s to start, and as long for 150 lines."""
@@ -109,12 +107,4 @@ def _translate(kernel_ops: Sequence[cpu_kernel.KernelOp], functions: Sequence[Fu
 
 def cpu_kernels(module: ModuleOp) -> Iterable[cpu_kernel.KernelOp]:
     """The kernels of a module; raises `PassError` for one at another level."""
-    for op in module.ops:
-        if isinstance(op, KernelOp):
-            raise PassError(
-                f"kernel @{op.sym_name.data} is not in cpu_kernel form",
-                op,
-                "run the rest of the pipeline first, up to convert-tile-to-cpu-kernel",
-            )
-        if isinstance(op, cpu_kernel.KernelOp):
-            yield op
+    return lowered_kernels(module, cpu_kernel.KernelOp, "convert-tile-to-cpu-kernel")

@@ -18,11 +18,10 @@ from ..dialects.dataclass import dataclass
 from ..dialects.layouts import memory_space, span_of
 from ..dialects.semantics import ALU
 from ..dialects.types import byte_width, element_of, shape_of, type_name
-from ..dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, KernelOp, LaunchOp, constant_value
-from ..rewriting.diagnostics import PassError
+from ..dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, LaunchOp, constant_value
 from . import cuda_prelude
 from .cuda_expressions import C_TYPES, CUDA_HELPERS, cuda_bitcast, cuda_cast, cuda_expression
-from .writer import BodyPrinter, CodeLine, Names, commented, finite_literal, float_bits, identifier
+from .writer import BodyPrinter, CodeLine, Names, commented, finite_literal, float_bits, identifier, lowered_kernels
 
 C_KEYWORDS = frozenset(
     (
@@ -83,15 +82,7 @@ def kernel_lines(kernel: gpu_kernel.KernelOp) -> list[CodeLine]:
 
 def gpu_kernels(module: ModuleOp) -> Iterable[gpu_kernel.KernelOp]:
     """The kernels of a module; raises `PassError` for one at another level."""
-    for op in module.ops:
-        if isinstance(op, KernelOp):
-            raise PassError(
-                f"kernel @{op.sym_name.data} is not in gpu_kernel form",
-                op,
-                "run the rest of the pipeline first, up to convert-tile-to-gpu-kernel",
-            )
-        if isinstance(op, gpu_kernel.KernelOp):
-            yield op
+    return lowered_kernels(module, gpu_kernel.KernelOp, "convert-tile-to-gpu-kernel")
 
 
 def _translation_unit(kernels: Sequence[gpu_kernel.KernelOp], program: Sequence[str]) -> str:

@@ -6,19 +6,32 @@ import re
 import struct
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
-from xdsl.dialects.builtin import LocationAttr
+from xdsl.dialects.builtin import LocationAttr, ModuleOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ..dialects.branch import Branch
 from ..dialects.dataclass import dataclass
-from ..dialects.uop import AluOp
+from ..dialects.uop import AluOp, KernelOp
 from ..rewriting.diagnostics import PassError
 from ..rewriting.locations import source_lines
 
+OpT = TypeVar("OpT", bound=Operation)
+
 COMMENT_COLUMN = 64
 """Where the comments that name source lines begin, when the code leaves room."""
+
+
+def lowered_kernels(module: ModuleOp, kernel: type[OpT], last: str) -> Iterator[OpT]:
+    """The kernels of a module in the form that the pass `last` makes; raises `PassError` for one at another level."""
+    for op in module.ops:
+        if isinstance(op, KernelOp):
+            form, _, _ = kernel.name.partition(".")
+            advice = f"run the rest of the pipeline first, up to {last}"
+            raise PassError(f"kernel @{op.sym_name.data} is not in {form} form", op, advice)
+        if isinstance(op, kernel):
+            yield op
 
 
 @dataclass(frozen=True)

@@ -75,27 +75,24 @@ class Operands:
 
     def writer(self, operand: LinkedOperand, type_: str) -> Writer:
         """Writes a `type_` value for all lanes; a wider register is extended by the type's sign."""
-        if operand is None:
-            return lambda machine, value: None
-        if not isinstance(operand, Slot):
-            raise UnsupportedOperandError(f"destination {operand}")
-        index, convert = operand.index, extension(operand, type_)
-        if convert is None:
-            stored = storage_dtype(operand.type)
-            return lambda machine, value: machine.write(index, value.view(stored))
-        return lambda machine, value: machine.write(index, convert(value))
+        return _writer(operand, type_, Machine.write)
 
     def active_writer(self, operand: LinkedOperand, type_: str) -> Writer:
         """Like `writer`, for arrays over the active lanes."""
-        if operand is None:
-            return lambda machine, value: None
-        if not isinstance(operand, Slot):
-            raise UnsupportedOperandError(f"destination {operand}")
-        index, convert = operand.index, extension(operand, type_)
-        if convert is None:
-            stored = storage_dtype(operand.type)
-            return lambda machine, value: machine.write_active(index, value.view(stored))
-        return lambda machine, value: machine.write_active(index, convert(value))
+        return _writer(operand, type_, Machine.write_active)
+
+
+def _writer(operand: LinkedOperand, type_: str, write: Callable[[Machine, int, Any], None]) -> Writer:
+    """write: sets the register of this number"""
+    if operand is None:
+        return lambda machine, value: None
+    if not isinstance(operand, Slot):
+        raise UnsupportedOperandError(f"destination {operand}")
+    index, convert = operand.index, extension(operand, type_)
+    if convert is None:
+        stored = storage_dtype(operand.type)
+        return lambda machine, value: write(machine, index, value.view(stored))
+    return lambda machine, value: write(machine, index, convert(value))
 
 
 def extension(slot: Slot, type_: str) -> Callable[[Any], Any] | None:
