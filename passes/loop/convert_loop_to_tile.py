@@ -35,7 +35,7 @@ from .matrix_products import perfect_nest
 from .row_starts import RowStart, common_row_start
 from .schedule_checks import axis_extents, check_schedule
 from .serial_loops import LOOP_KINDS, Scans, SerialLoop
-from .siblings import with_siblings
+from .sibling_reductions import with_siblings
 from .step_limits import StepLimits
 
 

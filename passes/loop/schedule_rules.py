@@ -14,9 +14,9 @@ from .attention_shape import attention_shape
 from .kernel_shape import KernelShape, contiguous_axis, product_axes, reduces_in_stages
 from .long_row_rule import RowValues, long_row_schedule
 from .matrix_rule import matrix_schedule
+from .normalised_products import statistic_axes, with_statistics, without_axes
 from .product_rule import product_schedule
 from .row_starts import aligned, alignment
-from .row_statistics import statistic_axes, with_statistics, without_axes
 from .schedule_parts import BLOCK_THREADS, Axes, Choice, ceil_div, factors_of, power_of_two_above, schedule_of
 from .transpose_rule import transpose_schedule, transposed_axes
 from .vector_product_rule import vector_product, vector_product_schedule
