@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
+from functools import cache
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -38,7 +39,6 @@ def make_from_spec(cls: type[OptionsT], spec: PassSpec, text: str, kind: str = "
     Raises `PipelineError` at the option that is unknown, given twice, missing or of the wrong type.
     """
     fields = {field.name: field for field in dataclasses.fields(cls) if field.init and field.name != "name"}
-    hints = get_type_hints(cls)
     arguments: dict[str, Any] = {}
     for option in spec.options:
         key = option.name.replace("-", "_")
@@ -52,7 +52,7 @@ def make_from_spec(cls: type[OptionsT], spec: PassSpec, text: str, kind: str = "
         if key in arguments:
             raise PipelineError(f"option '{option.name}' is given twice", text, option.position)
         try:
-            arguments[key] = convert(option.values, hints[key])
+            arguments[key] = convert(option.values, _hints(cls)[key])
         except ValueError as error:
             raise PipelineError(
                 f"option '{option.name}' of {kind} '{spec.name}' takes {error}, not {_quote(option)}",
@@ -62,12 +62,12 @@ def make_from_spec(cls: type[OptionsT], spec: PassSpec, text: str, kind: str = "
     for name, field in fields.items():
         if name in arguments or _has_default(field):
             continue
-        if NoneType in get_args(hints[name]):
+        if NoneType in get_args(_hints(cls)[name]):
             arguments[name] = None  # as in xDSL, an optional field needs no default
             continue
         option_name = name.replace("_", "-")
         raise PipelineError(
-            f"{kind} '{spec.name}' needs the option '{option_name}' ({_describe(hints[name])})",
+            f"{kind} '{spec.name}' needs the option '{option_name}' ({_describe(_hints(cls)[name])})",
             text,
             spec.position,
         )
@@ -75,6 +75,12 @@ def make_from_spec(cls: type[OptionsT], spec: PassSpec, text: str, kind: str = "
         return cls(**arguments)
     except ValueError as error:  # the __post_init__ of a pass that checks its options
         raise PipelineError(f"{kind} '{spec.name}': {error}", text, spec.position) from error
+
+
+@cache
+def _hints(cls: type[Any]) -> Mapping[str, Any]:
+    """The types of the fields, for those that are given: to evaluate them takes longer than to make most passes."""
+    return get_type_hints(cls)
 
 
 def spec_of(instance: "ArgSpecConvertible") -> PassSpec:

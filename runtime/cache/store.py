@@ -157,9 +157,9 @@ class Cache:
             self._size -= oldest.size
 
     def _scan(self, suffix: str) -> Iterator[Stored]:
-        for folder in _listing(self.folder):
+        for folder in listing(self.folder):
             if len(folder.name) == 2 and folder.is_dir(follow_symlinks=False):
-                for file in _listing(folder.path):
+                for file in listing(folder.path):
                     if file.name.endswith(suffix):
                         try:
                             stat = file.stat(follow_symlinks=False)
@@ -202,7 +202,7 @@ def _remove(path: Path) -> bool:
     return True
 
 
-def _listing(folder: os.PathLike[str] | str) -> list[os.DirEntry[str]]:
+def listing(folder: os.PathLike[str] | str) -> list[os.DirEntry[str]]:
     """What is in a folder, in order of name; nothing where there is none."""
     try:
         with os.scandir(folder) as found:

@@ -10,6 +10,8 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from .store import listing
+
 _FOLDERS = ("dialects", "rewriting", "passes", "targets", "frontends", "runtime", "tools")
 _ROOT = Path(__file__).parents[2]
 _IMPORTED = time.time()
@@ -24,15 +26,15 @@ def uop_version() -> str:
     """
     stats: list[str] = []
     newest = 0.0
-    for folder in _FOLDERS:
-        for place, folders, files in os.walk(_ROOT / folder):
-            folders.sort()
-            for name in sorted(files):
-                if name.endswith(".py"):
-                    path = os.path.join(place, name)
-                    stat = os.stat(path)
-                    stats.append(_identity(path, stat))
-                    newest = max(newest, stat.st_mtime)
+    left = [os.path.join(_ROOT, folder) for folder in _FOLDERS]
+    while left:
+        for entry in listing(left.pop()):
+            if entry.name.endswith(".py"):
+                stat = entry.stat()
+                stats.append(_identity(entry.path, stat))
+                newest = max(newest, stat.st_mtime)
+            elif entry.name != "__pycache__" and entry.is_dir():
+                left.append(entry.path)
     if newest >= _process_start():
         stats.append(f"process {os.getpid()} at {time.time_ns()}")
     return f"{package_version('uop')} {hashlib.sha256(chr(10).join(stats).encode()).hexdigest()[:16]}"
