@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from xdsl.ir import Operation
@@ -29,9 +29,6 @@ class Rules:
                 self._written += item._written
             else:
                 self._written += (item,) if isinstance(item, Rule) else item
-        self._by_op: dict[type[Operation], list[Rule]] = {}
-        for rule in self._written:
-            self._by_op.setdefault(rule.term.head.op, []).append(rule)
         self._matchers: dict[tuple[type[Operation], bool], Matcher | None] = {}
         self._under: dict[frozenset[Assumption], Rules] = {}
 
@@ -76,6 +73,13 @@ class Rules:
         """The Python that tries all rules whose root is `op`. `matcher` may run less, which means the same. Raises
         `TypeError` for a rule that makes no sense."""
         return compile_matcher(op, candidates(self._rules_of(op)))[1]
+
+    @cached_property
+    def _by_op(self) -> Mapping[type[Operation], Sequence[Rule]]:
+        found: dict[type[Operation], list[Rule]] = {}
+        for rule in self._written:
+            found.setdefault(rule.term.head.op, []).append(rule)
+        return found
 
     def _rules_of(self, op: type[Operation]) -> tuple[Rule, ...]:
         """Those whose root is `op`."""
