@@ -2,7 +2,8 @@
 
 An operation is an ALU op or a cast of one element, or one combination of a reduction. An axis of the result that a
 value does not depend on makes threads compute it again, unless it is walked by a reduction anyway (the phases of a
-softmax share their threads). Beside a product, what an operand is made of is computed once for each tile.
+softmax share their threads). Beside a product, what an operand is made of is computed once for each tile. What is
+computed again is read again, from caches.
 """
 
 from __future__ import annotations
@@ -19,17 +20,20 @@ from ...dialects.types import byte_width, element_count, element_of, is_float, s
 from ...dialects.uop import AluOp, CastOp
 from .accesses import Access, Accesses
 from .cones import Combination, Cone, Reduction, byte_count, made_of, only_widens, operands_of, reads_of, size_of
-from .machines import Machine
+from .machines import FUNCTION_COSTS, Machine
 from .row_statistics import (
-    DEAR_COST,
-    DEAR_OPS,
+    MULTIPROCESSORS,
     SMALL_TILE,
     STATISTIC_OPERATIONS,
     THREAD_COLUMNS,
     TILE_COLUMNS,
     RowStatistics,
+    are_prepared,
     is_for_matrices,
 )
+
+LEAST_TILE = 32
+"""Rows and columns of the tiles of products that would leave most multiprocessors idle otherwise."""
 
 UNTILED_OPERATIONS = 8
 """What a multiplication with its addition costs whose operands no tile shares: two loads and their addresses."""
@@ -37,23 +41,27 @@ UNTILED_OPERATIONS = 8
 
 @dataclass(frozen=True)
 class Cost:
-    """launches: of kernels. bytes: what they read, each element of each buffer once a kernel, and write. operations: of
-    threads, a dear one counted as `DEAR_COST`. microseconds: that all of it takes, one after the other."""
+    """launches: of kernels. bytes: what they read, each element of each buffer once a kernel, and write. again: bytes
+    that they read again, from caches. operations: of threads, those of functions counted by `FUNCTION_COSTS`.
+    microseconds: that all of it takes, one after the other."""
 
     launches: int = 0
     bytes: int = 0
+    again: int = 0
     operations: int = 0
     microseconds: float = 0
 
     @staticmethod
-    def of(machine: Machine, launches: int, bytes: int, operations: int) -> Cost:
-        time = launches * machine.launch + bytes * machine.byte + operations
-        return Cost(launches, bytes, operations, time / machine.speed)
+    def of(machine: Machine, launches: int, bytes: int, again: int, operations: int) -> Cost:
+        memory = max(bytes * machine.byte, (bytes + again) * machine.cached_byte)
+        work = max(memory, operations) if machine.overlaps else memory + operations
+        return Cost(launches, bytes, again, operations, (launches * machine.launch + work) / machine.speed)
 
     def __add__(self, other: Cost) -> Cost:
         return Cost(
             self.launches + other.launches,
             self.bytes + other.bytes,
+            self.again + other.again,
             self.operations + other.operations,
             self.microseconds + other.microseconds,
         )
@@ -63,7 +71,8 @@ class Cost:
 
     def __str__(self) -> str:
         launches = "1 launch" if self.launches == 1 else f"{self.launches} launches"
-        return f"{launches}, {self.bytes:,} bytes, {_short(self.operations)} operations: {self.microseconds:.3g} µs"
+        bytes = f"{self.bytes:,} bytes" + (f" and {_short(self.again)} again" if self.again else "")
+        return f"{launches}, {bytes}, {_short(self.operations)} operations: {self.microseconds:.3g} µs"
 
 
 def _short(count: int) -> str:
@@ -111,12 +120,21 @@ class KernelWork:
     @cached_property
     def cost(self) -> Cost:
         cone, plan = self.cone, self.plan
-        moved = sum(map(byte_count, cone.roots))
+        moved, again = sum(map(byte_count, cone.roots)), 0
         for leaf in cone.leaves:
-            places = sum(size_of(plan, plan.algebra.ranges_of(access.indices)) for access in plan.of.get(leaf, ()))
-            moved += min(places * byte_width(element_of(leaf.type)), byte_count(leaf))
+            places = read = 0
+            for access in plan.of.get(leaf, ()):
+                ranges = plan.algebra.ranges_of(access.indices)
+                size = size_of(plan, ranges)
+                places += size
+                is_reduced = not self.contractions and not self._walked.isdisjoint(ranges)
+                read += size * (self._threads(ranges) if is_reduced else self._repetitions(ranges))
+            width = byte_width(element_of(leaf.type))
+            once = min(places * width, byte_count(leaf))
+            moved += once
+            again += read * width - once
         operations = sum(each.operations for each in self.work) + self._of_statistics()
-        return Cost.of(self.machine, 1, moved, operations)
+        return Cost.of(self.machine, 1, moved, again, operations)
 
     @cached_property
     def work(self) -> list[Work]:
@@ -152,7 +170,7 @@ class KernelWork:
             size = size_of(plan, ranges)
             needed += size
             if isinstance(op, Combination):
-                count = size * size_of(plan, set(self._parallel) - ranges)
+                count = size * self._threads(ranges)
             else:
                 count = size * self._repetitions(ranges)
             computed += count
@@ -169,16 +187,21 @@ class KernelWork:
     def _products(self) -> frozenset[Operation]:
         return frozenset(each.op for each in self.contractions)
 
+    def _threads(self, ranges: frozenset[int]) -> int:
+        """How many threads, or groups of them, reduce what depends on these ranges, each for itself."""
+        return size_of(self.plan, set(self._parallel) - ranges)
+
     def _repetitions(self, ranges: frozenset[int]) -> int:
         """How often what depends on these ranges is computed, by threads that do not share it."""
+        if self._tile > 1:
+            missing = sorted(max(self.plan.algebra.extents[axis], 1) for axis in self._parallel if axis not in ranges)
+            return prod(missing[:-2]) * prod(-(-extent // self._tile) for extent in missing[-2:])
         outer = inner = 1
         for axis in self._parallel:
             if axis not in ranges:
                 inner *= max(self.plan.algebra.extents[axis], 1)
             else:
                 outer, inner = outer * inner, 1
-        if self._tile > 1:
-            return -(-outer * inner // self._tile)
         return outer * -(-inner // self.machine.row)
 
     @cached_property
@@ -187,9 +210,13 @@ class KernelWork:
         plan = self.plan
         if self.one_pass:  # scores are computed once for all channels of the values, and what they are made of for each
             return sorted(self.contractions[0].dependent)
-        walked = frozenset[int]().union(*plan.bound.values())
         axes = [plan.algebra.ranges(index) for _, access in plan.roots[:1] for index in access.indices]
-        return [number for axis in axes for number in sorted(axis - walked)]
+        return [number for axis in axes for number in sorted(axis - self._walked)]
+
+    @cached_property
+    def _walked(self) -> frozenset[int]:
+        """The ranges that reductions walk."""
+        return frozenset[int]().union(*self.plan.bound.values())
 
     @cached_property
     def _elsewhere(self) -> set[tuple[object, Access]]:
@@ -214,7 +241,16 @@ class KernelWork:
         """For how many elements along an axis what does not depend on it is computed once."""
         if not self.contractions or not self.tiled:
             return 1
-        return SMALL_TILE if self._by_matrices else THREAD_COLUMNS
+        if self._by_matrices:
+            tile = TILE_COLUMNS
+        elif self.machine.prepares and are_prepared(self.cone, self.plan, self.contractions):
+            tile = SMALL_TILE
+        else:
+            return THREAD_COLUMNS
+        elements = size_of(self.plan, self.contractions[0].dependent)
+        while tile > LEAST_TILE and 2 * elements < MULTIPROCESSORS * tile**2:
+            tile //= 2
+        return tile
 
     @cached_property
     def _by_matrices(self) -> bool:
@@ -246,5 +282,5 @@ def _weight(op: Operation) -> int:
     if only_widens(op):
         return 0
     if isinstance(op, AluOp):
-        return DEAR_COST if op.row().name in DEAR_OPS else 1
+        return FUNCTION_COSTS.get(op.row().name, 1)
     return 1 if isinstance(op, CastOp | Combination) else 0

@@ -8,6 +8,18 @@ from __future__ import annotations
 from ...dialects.dataclass import dataclass
 from ...rewriting.diagnostics import PassError
 
+FUNCTION_COSTS = {
+    **dict.fromkeys(("div", "reciprocal", "sqrt", "rsqrt", "exp", "exp2"), 8),
+    **dict.fromkeys(("tanh", "erf"), 20),
+    **dict.fromkeys(("floordiv", "floormod", "truncdiv", "truncmod", "expm1", "log", "log2", "log10", "log1p"), 32),
+    **dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh"), 32),
+    "atan2": 50,
+    "pow": 100,
+}
+"""Operations for an element, of what takes several: instructions of NVRTC's PTX, as the simulator counts them, but for
+those that ptxas makes several of, and for `exp`, which most programs divide by a sum, or add 1 to
+(uop-approximate)."""
+
 
 @dataclass(frozen=True)
 class Machine:
@@ -16,8 +28,10 @@ class Machine:
     threads: that compute side by side; fewer take as long.
     row: neighbours for which a thread computes once what is the same for them.
     launch: from the end of a kernel to the begin of one that waits for it. byte: of memory, read or written.
-    speed: operations in a microsecond.
+    cached_byte: that other threads read too, beyond the first time.
+    speed: operations in a microsecond. overlaps: whether they are done while others wait for memory.
     matrix_speed: multiplications with their additions that matrix instructions do in the time of an operation.
+    prepares: whether the threads of a block compute the operands of a product together.
     products: contractions that share a kernel, at most: more leave each a tile too narrow for matrix instructions.
     row_statistics: whether products compute statistics of their rows.
     sharing: how many queries share keys, at least, where attention is one pass; fewer only where positions are compared
@@ -32,8 +46,11 @@ class Machine:
     row: int
     launch: int
     byte: float
+    cached_byte: float
     speed: float
+    overlaps: bool = False
     matrix_speed: int = 1
+    prepares: bool = False
     products: int = 8
     row_statistics: bool = True
     sharing: int = 1
@@ -43,15 +60,26 @@ class Machine:
     few_queries: int = 16
 
 
-GPU = Machine(threads=1 << 14, row=4, launch=1 << 27, byte=10, speed=(1 << 27) / 5, matrix_speed=16)
-"""An H100: 132 multiprocessors of 128 lanes at 1.98 GHz and memory of 3.35 TB/s, both at four fifths of that; a launch
-of 5 µs (an estimate)."""
+GPU = Machine(
+    threads=1 << 14,
+    row=4,
+    launch=1 << 27,
+    byte=10,
+    cached_byte=5,
+    speed=(1 << 27) / 5,
+    overlaps=True,
+    matrix_speed=16,
+    prepares=True,
+)
+"""An H100: 132 multiprocessors of 128 lanes at 1.98 GHz and memory of 3.35 TB/s, both at four fifths of that; 5.5 TB/s
+of its second cache; a launch of 5 µs (an estimate)."""
 
 CPU = Machine(
     threads=16,
     row=1 << 62,
     launch=100_000,
     byte=2.4,
+    cached_byte=0,
     speed=93_000,
     products=1,
     row_statistics=False,
@@ -62,7 +90,7 @@ CPU = Machine(
     few_queries=1 << 62,
 )
 """The machine of docs/cpu.md: 186 GFLOP/s of multiplications with additions, 38 GB/s; about 1 µs to hand tasks to
-threads (an estimate)."""
+threads (an estimate). What caches hold is read beside the operations."""
 
 MACHINES = {"gpu": GPU, "cpu": CPU}
 """By the name that uop-partition knows them by."""

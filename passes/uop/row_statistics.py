@@ -22,7 +22,7 @@ from .cones import (
     reads_of,
     size_of,
 )
-from .machines import GPU
+from .machines import FUNCTION_COSTS, GPU
 
 TILE_COLUMNS = 128
 """Columns of a product for which a tile computes what stands beside it, of its rows, once."""
@@ -64,12 +64,6 @@ OPERATIONS_PER_BYTE = round(GPU.byte)
 
 LONGEST_ROW = 2048
 """Elements of a row up to which a maximum and a sum of exponentials stay two reductions (uop-fuse-reductions)."""
-
-DEAR_COST = 8
-DEAR_OPS = frozenset(
-    "div floordiv floormod truncdiv truncmod pow reciprocal sqrt rsqrt exp exp2 expm1 log log2 log10 log1p sin cos tan"
-    " asin acos atan sinh cosh tanh asinh acosh atanh atan2 erf".split()
-)
 
 
 @dataclass(frozen=True)
@@ -169,7 +163,7 @@ def _with_operand(
     walked = length * max(count * -(-columns // tile), MULTIPROCESSORS * min(count, SMALL_TILE))
     stored = _stored(place[0])
     operations = (of_statistics + of_operand) * walked
-    if count > FEW_ROWS and len(contractions) == 1 and _are_prepared(cone, plan, contractions[0]):
+    if count > FEW_ROWS and are_prepared(cone, plan, contractions):
         operations += PREPARED_OPERATIONS * walked
     elif not is_for_matrices(place[0]):
         operations += of_operand * walked * (SMALL_TILE // THREAD_COLUMNS - 1) + WAITING_OPERATIONS * length
@@ -177,13 +171,19 @@ def _with_operand(
     return RowStatistics(beside, in_front, stored, operations, worth)
 
 
-def _are_prepared(cone: Cone, plan: Accesses, contraction: Reduction) -> bool:
-    """Whether a block computes the operands together: they are for no matrix instruction, and each is as wide as what
-    it is made of."""
+def are_prepared(cone: Cone, plan: Accesses, contractions: Sequence[Reduction]) -> bool:
+    """Whether a block computes the operands of a contraction together: there is one, they are for no matrix
+    instruction, and each is as wide as what it is made of, of which one varies with its rows and along them."""
+    if len(contractions) != 1:
+        return False
+    (contraction,) = contractions
     for value, access in operands_of(cone, plan, contraction):
         width = byte_width(element_of(_stored(value).type))
-        leaves = [leaf for leaf, _ in made_of(plan, [(value, access)]) if leaf in cone.leaves]
-        if is_for_matrices(value) or any(byte_width(element_of(leaf.type)) != width for leaf in leaves):
+        leaves = [(leaf, at) for leaf, at in made_of(plan, [(value, access)]) if leaf in cone.leaves]
+        if is_for_matrices(value) or any(byte_width(element_of(leaf.type)) != width for leaf, _ in leaves):
+            return False
+        ranges = [plan.algebra.ranges_of(at.indices) for _, at in leaves]
+        if sum(bool(each & contraction.over and each - contraction.over) for each in ranges) > 1:
             return False
     return True
 
@@ -199,7 +199,7 @@ def _operations(plan: Accesses, places: Iterable[Place], over: frozenset[int]) -
         if not plan.algebra.ranges_of(access.indices) & over:
             continue
         if isinstance(value.owner, AluOp):
-            count += DEAR_COST if value.owner.row().name in DEAR_OPS else 1
+            count += FUNCTION_COSTS.get(value.owner.row().name, 1)
         elif isinstance(value.owner, CastOp):
             count += 1
     return count
