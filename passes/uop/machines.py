@@ -40,6 +40,7 @@ class Machine:
     part: keys that a part has at the least.
     together: queries of attention that a block takes together.
     few_queries: that share keys, above which keys are not split: there are blocks enough, or matrix instructions.
+    takes_neighbours: whether a thread takes blocks that are neighbours, as many as each other thread.
     """
 
     threads: int
@@ -58,6 +59,7 @@ class Machine:
     part: int = 128
     together: int = 8
     few_queries: int = 16
+    takes_neighbours: bool = False
 
 
 GPU = Machine(
@@ -88,6 +90,7 @@ CPU = Machine(
     part=512,
     together=128,
     few_queries=1 << 62,
+    takes_neighbours=True,
 )
 """The machine of docs/cpu.md: 186 GFLOP/s of multiplications with additions, 38 GB/s; about 1 µs to hand tasks to
 threads (an estimate). What caches hold is read beside the operations."""

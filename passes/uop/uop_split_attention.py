@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import prod
+from math import isqrt, prod
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import MemRefType, ModuleOp, TensorType, f32
@@ -118,6 +118,7 @@ class _Parts:
     """A kernel whose reduction over `keys` is split into `count` parts of `size`.
 
     rows: the ranges that scores depend on beside the keys. channels: those that only the values depend on.
+    turn: how many parts a block's own is behind that of the block before.
     """
 
     kernel: KernelOp
@@ -127,6 +128,7 @@ class _Parts:
     size: int
     rows: Sequence[RangeOp]
     channels: Sequence[RangeOp]
+    turn: int
 
     @staticmethod
     def of(kernel: KernelOp, reduction: ReduceOp, machine: Machine) -> _Parts | None:
@@ -160,7 +162,10 @@ class _Parts:
             f"@{name}: its {keys.extent} keys are split into {count} parts of {size}: they have {groups} blocks of "
             f"queries, of {machine.blocks} that are enough",
         )
-        return _Parts(kernel, reduction, keys, count, size, rows, channels)
+        # Where keys end early, threads that take neighbouring parts would be left with none: each gets some of the first.
+        is_dealt = machine.takes_neighbours and keys.limits.values
+        turn = max(n for n in range(1, isqrt(count) + 1) if count % n == 0) if is_dealt else 1
+        return _Parts(kernel, reduction, keys, count, size, rows, channels, turn)
 
     def run(self, module: ModuleOp, launches: Iterable[LaunchOp]) -> None:
         """Put a kernel that reduces parts in front of the kernel, and let that combine them."""
@@ -194,9 +199,7 @@ class _Parts:
         builder = copies.builder
         copies.add(op for op in ops if op in (*self.rows, *self.channels))
         with builder.at(keys.location):
-            name = unused_axis(self.kernel.body.block, "p")
-            part = builder.insert(RangeOp.of(name, self.count)).result
-            part.name_hint = name
+            part = self._part(builder)
             first = builder.alu("mul", part, builder.const(self.size, index))
             copies.add(op for op in _needed(keys.limits.values) if op.results[0] not in copies.values)
             limits = [None if x is None else builder.alu("sub", copies.values[x], first) for x in keys.limits]
@@ -225,6 +228,20 @@ class _Parts:
         kernel = KernelOp.of(f"{self.kernel.sym_name.data}_parts", (), Region(copies.block))
         kernel.location = self.kernel.location
         return kernel, inputs
+
+    def _part(self, builder: Builder) -> SSAValue:
+        """The number of a part: a range, or two of them, of which the inner one goes in steps of `turn`."""
+        name = unused_axis(self.kernel.body.block, "p")
+        if self.turn == 1:
+            part = builder.insert(RangeOp.of(name, self.count)).result
+            part.name_hint = name
+            return part
+        first = builder.insert(RangeOp.of(name, self.turn)).result
+        first.name_hint = name
+        inner = unused_axis(self.kernel.body.block, f"{name}1")
+        turns = builder.insert(RangeOp.of(inner, self.count // self.turn)).result
+        turns.name_hint = inner
+        return builder.alu("add", first, builder.alu("mul", turns, builder.const(self.turn, index)))
 
     def combination(self) -> tuple[Block, list[int]]:
         """The body of the kernel that combines what the parts give, and the places of the arguments that it takes

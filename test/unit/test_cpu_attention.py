@@ -274,7 +274,7 @@ def test_keys_of_few_heads_are_shared_by_threads(
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_parts_of_a_cache_end_where_it_does(dtype: torch.dtype) -> None:
     """Some of them before they begin."""
-    length = 3 * SPLIT // 2 + 9
+    length = 2 * SPLIT + 9
 
     def make() -> Call:
         k, v = (torch.randn(1, 2, length, 24, dtype=dtype) for _ in range(2))
