@@ -162,7 +162,7 @@ class _Parts:
             f"@{name}: its {keys.extent} keys are split into {count} parts of {size}: they have {groups} blocks of "
             f"queries, of {machine.blocks} that are enough",
         )
-        # Where keys end early, threads that take neighbouring parts would be left with none: each gets some of the first.
+        # Where keys end early, a thread of neighbouring parts may have none to do: each gets some of the first.
         is_dealt = machine.takes_neighbours and keys.limits.values
         turn = max(n for n in range(1, isqrt(count) + 1) if count % n == 0) if is_dealt else 1
         return _Parts(kernel, reduction, keys, count, size, rows, channels, turn)
