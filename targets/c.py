@@ -60,19 +60,31 @@ class Translation:
 
     def units(self, most: int) -> list[str]:
         """The text in parts, so many at most, which can be compiled at the same time and be linked to what it is."""
-        places = [place for _, place in self.kernels.values()]
-        count = min(most, sum(map(len, places)) // UNIT_LINES)
-        if count < 2:
+        places = sorted((place for _, place in self.kernels.values()), key=len, reverse=True)
+        groups = _shared(places, max(1, min(most, _line_count(places) // UNIT_LINES)))
+        while len(groups) > 1 and _line_count(groups[-1]) < UNIT_LINES:
+            groups = _shared(places, len(groups) - 1)
+        if len(groups) < 2:
             return [self.text]
-        groups: list[list[range]] = [[] for _ in range(count)]
-        for place in sorted(places, key=len, reverse=True):
-            min(groups, key=lambda group: sum(map(len, group))).append(place)
-        before, behind = self.lines[: places[0].start], self.lines[places[-1].stop :]
+        first, end = min(place.start for place in places), max(place.stop for place in places)
+        before, behind = self.lines[:first], self.lines[end:]
         declarations = [*map(CodeLine, self.declarations), CodeLine("")]
         units = [
             _joined([*before, *(self.lines[n] for place in sorted(group, key=min) for n in place)]) for group in groups
         ]
         return [*units[:-1], units[-1] + _joined([*declarations, *behind])]
+
+
+def _line_count(places: Sequence[range]) -> int:
+    return sum(map(len, places))
+
+
+def _shared(places: Sequence[range], count: int) -> list[list[range]]:
+    """Places, the longest first, in groups of about as many lines each, that of the fewest the last."""
+    groups: list[list[range]] = [[] for _ in range(count)]
+    for place in places:
+        min(groups, key=_line_count).append(place)
+    return sorted(groups, key=_line_count, reverse=True)
 
 
 def _joined(lines: Iterable[CodeLine]) -> str:

@@ -246,6 +246,14 @@ class KernelPrinter(BodyPrinter):
             text = f"if ({self.names[op.mask]}) {text}"
         self.line(f"{text};", op)
 
+    def transpose(self, op: cpu_kernel.TransposeOp) -> None:
+        moved, lanes = self.moved(op.source.type), op.lanes.value.data
+        self.text.macros.add("SHUFFLE")
+        name = self.function(c_memory.transpose(moved, lanes))
+        source = f"{self.address(op.source, op.source_place)}, {op.source_stride.value.data}"
+        target = f"{self.address(op.target, op.target_place)}, {op.target_stride.value.data}"
+        self.line(f"{name}({source}, {target});", op)
+
     def moved(self, type: Attribute) -> str:
         """The element type as memory has it, where a bool is a byte."""
         name = type_name(element_of(type))
@@ -347,6 +355,7 @@ KernelPrinter.printers = {
     cpu_kernel.AllocOp: KernelPrinter.alloc,
     cpu_kernel.LoadOp: KernelPrinter.load,
     cpu_kernel.StoreOp: KernelPrinter.store,
+    cpu_kernel.TransposeOp: KernelPrinter.transpose,
     cpu_kernel.ForOp: KernelPrinter.loop,
     cpu_kernel.YieldOp: KernelPrinter.end_of_step,
     cpu_kernel.IfOp: KernelPrinter.branch,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..dialects.cpu_kernel.transposes import exchanged_lanes
 from ..dialects.dataclass import dataclass
 from . import c_types
 
@@ -159,6 +160,38 @@ def stream(element: str, lanes: int) -> Function:
         ]
     lines += [f"  *({at} *)to = value;", "}"]
     return Function(name, "\n".join(lines), tuple(vectors), ((element, lanes),))
+
+
+def transpose(element: str, lanes: int) -> Function:
+    """A copy of a square, its rows as columns: squares within squares, those off the diagonal change places (J. O.
+    Eklundh, "A fast computer method for matrix transposing", 1972). It is called, so that it is compiled once."""
+    type, at, c_type = (
+        c_types.vector_type(element, lanes),
+        c_types.memory_type(element, lanes),
+        c_types.SCALARS[element],
+    )
+    integer = c_types.integer_type(element, lanes)
+    integers = c_types.vector_type(integer, lanes)
+    name = f"transpose_{element}x{lanes}"
+    rows = [f"r{row}" for row in range(lanes)]
+    lines = [
+        "static __attribute__((noinline)) void "
+        + f"{name}(const {c_type} *from, long long from_stride, {c_type} *to, long long to_stride) {{",
+        *(f"  {type} {row} = *(const {at} *)&from[{n} * from_stride];" for n, row in enumerate(rows)),
+        f"  {type} kept;",
+    ]
+    step = 1
+    while step < lanes:
+        first, second = (", ".join(map(str, picked)) for picked in exchanged_lanes(lanes, step))
+        for place in range(lanes):
+            if not place & step:
+                x, y = rows[place], rows[place + step]
+                lines.append(f"  kept = {x};")
+                lines.append(f"  {x} = SHUFFLE({integers}, kept, {y}, {first});")
+                lines.append(f"  {y} = SHUFFLE({integers}, kept, {y}, {second});")
+        step *= 2
+    lines += [*(f"  *({at} *)&to[{n} * to_stride] = {row};" for n, row in enumerate(rows)), "}"]
+    return Function(name, "\n".join(lines), ((element, lanes), (integer, lanes)), ((element, lanes),))
 
 
 STREAM_FENCE = """\

@@ -5,6 +5,7 @@ from xdsl.ir import Dialect
 
 from .control import ForOp, IfOp, KernelOp, TaskIdOp, YieldOp
 from .memory import AllocOp, LoadOp, StoreOp
+from .transposes import TransposeOp
 from .vectors import ExtractOp, LanesOp, ShuffleOp, SplatOp
 
 CPUKernel = Dialect(
@@ -18,6 +19,7 @@ CPUKernel = Dialect(
         AllocOp,
         LoadOp,
         StoreOp,
+        TransposeOp,
         SplatOp,
         LanesOp,
         ShuffleOp,
@@ -39,5 +41,6 @@ __all__ = [
     "SplatOp",
     "StoreOp",
     "TaskIdOp",
+    "TransposeOp",
     "YieldOp",
 ]

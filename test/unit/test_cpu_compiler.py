@@ -136,6 +136,8 @@ def test_parts_of_a_text_are_built_at_the_same_time(chosen: str, monkeypatch: py
     module = module_of({}, [Kernel(body, "1000xi32", [], tasks=1000) for body in bodies])
     parts = translate(module).units(3)
     assert sorted(part.count(" tasks, 1 or more a thread") for part in parts) == [1, 1, 2]
+    alone = translate(module_of({}, [Kernel(bodies[0], "1000xi32", [], tasks=1000)]))
+    assert alone.units(3) == [alone.text]  # one kernel has no parts
     program = compilation.load_program(module, compiler=compiler_at(zig_command() or ()) if chosen == "zig" else None)
     assert [result.tolist() for result in program.run([])] == [[number] * 1000 for number in range(4)]
     # Where one of them fails, the whole text tells where.

@@ -197,6 +197,29 @@ def test_vectors(compiler: Compiler):
     assert numbers.tolist() == list(range(16))
 
 
+def test_transpose(compiler: Compiler):
+    """Squares of every type, rows that are 18 apart to columns that are 17 apart."""
+    kernels: list[Kernel] = []
+    for element, lanes in TRANSPOSED:
+        memory = f"memref<{SIZE}x{element}>"
+        body = f"""
+          %c3 = uop.const 3 : index
+          %c5 = uop.const 5 : index
+          cpu_kernel.transpose %{element}[%c3] rows 18, %out[%c5] rows 17 lanes {lanes} : {memory} -> {memory}"""
+        kernels.append(Kernel(body, f"{SIZE}x{element}", [element]))
+    inputs = [values_of(element) for element in ELEMENTS]
+    outputs = run_kernels(kernels, {x: f"{SIZE}x{x}" for x in ELEMENTS}, inputs, compiler)
+    for (element, lanes), output in zip(TRANSPOSED, outputs, strict=True):
+        x, out = values_of(element), np.empty_like(output)
+        out.view(np.uint8)[:] = 0xFF
+        row, column = np.mgrid[:lanes, :lanes]
+        out[5 + 17 * column + row] = x[3 + 18 * row + column]
+        assert output.tobytes() == out.tobytes(), (element, lanes)
+
+
+TRANSPOSED = [*((element, 8) for element in ELEMENTS), ("f32", 16), ("f32", 2), ("i8", 16)]
+
+
 CONTROL = {
     # A step gives its carried values in another order: those of Fibonacci.
     "carried values change places": (

@@ -6,7 +6,7 @@ from functools import cache
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from ....dialects.cpu_kernel import ForOp, IfOp, LoadOp, StoreOp
+from ....dialects.cpu_kernel import ForOp, IfOp, LoadOp, StoreOp, TransposeOp
 from ....dialects.monoids import Number
 from ....dialects.uop import AluOp, CastOp, MaxOp, MinOp, constant_value
 from .vector_scope import lanes_of
@@ -56,13 +56,15 @@ def _cost(block: Block) -> float:
             total += max(_cost(part) for region in op.regions for part in region.blocks)
         elif isinstance(op, LoadOp | StoreOp):
             total += max(1, lanes_of(op.place.type))
+        elif isinstance(op, TransposeOp):
+            total += 2 * op.lanes.value.data
     return total
 
 
 @cache
 def _operations(cls: type[Operation]) -> int | None:
     """Operations that each op of a class is, or None where that differs from one to another."""
-    if cls in (ForOp, IfOp, LoadOp, StoreOp):
+    if cls in (ForOp, IfOp, LoadOp, StoreOp, TransposeOp):
         return None
     if issubclass(cls, AluOp):
         name = cls.row().name

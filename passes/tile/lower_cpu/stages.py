@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, SSAValue
 
-from ....dialects.cpu_kernel import AllocOp, ForOp
+from ....dialects.cpu_kernel import AllocOp, ForOp, TransposeOp
 from ....dialects.layouts import LOCAL, span_of, strides_of
 from ....dialects.tile import StageOp
 from ....dialects.types import is_memref, with_shape
@@ -115,6 +115,9 @@ class _Copy:
     def _square(self, scope: VectorScope, place: Sequence[LinearForm], counts: Sequence[int]) -> None:
         """Vectors along the last dimension of the buffer, which become vectors along that of the array."""
         rows, columns = counts[self.along], counts[self.last]
+        if self._is_whole(place, rows, columns):
+            self._transpose(scope, place)
+            return
         element = self.slab.element_type
         nothing = scope.fit(scope.const(0, element), self.lowering.lanes)
         vectors: list[SSAValue] = []
@@ -123,6 +126,32 @@ class _Copy:
             vectors.append(self._load(scope, at, self.last, columns) if row < rows else nothing)
         for column, vector in enumerate(columns_of(scope, vectors)[:columns]):
             self._store(scope, vector, self._moved(place, self.last, column), rows)
+
+    def _is_whole(self, place: Sequence[LinearForm], rows: int, columns: int) -> bool:
+        """Whether all elements of a square are in the buffer, and are copied as they are."""
+        lanes, bounds = self.lowering.lanes, self.lowering.indices.bounds
+        if not rows == columns == lanes or self.source.element_type != self.slab.element_type:
+            return False
+        first = [origin + x for origin, x in zip(self.origin, place, strict=True)]
+        last = self._moved(self._moved(first, self.along, lanes - 1), self.last, lanes - 1)
+        return all(bounds(x).low >= 0 for x in first) and all(
+            bounds(x - end).high < 0 for x, end in zip(last, self.ends, strict=True)
+        )
+
+    def _transpose(self, scope: VectorScope, place: Sequence[LinearForm]) -> None:
+        indices, buffers = self.lowering.indices, self.lowering.buffers
+        at = [origin + x for origin, x in zip(self.origin, place, strict=True)]
+        source = indices.value(scope, flat_index(indices, scope, self.source, at))
+        target = indices.value(scope, flat_index(indices, scope, self.slab, place))
+        scope.insert(
+            TransposeOp.of(
+                (buffers[self.op.buffer], source),
+                strides_of(self.source)[self.along],
+                (buffers[self.op.result], target),
+                strides_of(self.slab)[self.last],
+                self.lowering.lanes,
+            )
+        )
 
     @staticmethod
     def _moved(place: Sequence[LinearForm], dimension: int, steps: int) -> list[LinearForm]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from xdsl.ir import SSAValue
 
 from ....dialects.cpu_kernel import ShuffleOp
+from ....dialects.cpu_kernel.transposes import exchanged_lanes
 from .vector_scope import VectorScope, lanes_of
 
 
@@ -50,11 +51,8 @@ def _squares(scope: VectorScope, rows: Sequence[SSAValue]) -> list[SSAValue]:
 
 
 def exchanged(scope: VectorScope, pair: tuple[SSAValue, SSAValue], step: int) -> tuple[SSAValue, SSAValue]:
-    """The squares of `step` lanes of two vectors, those off the diagonal with their places changed: of each run of
-    twice as many lanes the first halves of both, and the second halves."""
-    lanes = lanes_of(pair[0].type)
-    first = [lane if not lane & step else lanes + lane - step for lane in range(lanes)]
-    second = [lane + step if not lane & step else lanes + lane for lane in range(lanes)]
+    """Two vectors, whose squares of `step` lanes off the diagonal have changed places."""
+    first, second = exchanged_lanes(lanes_of(pair[0].type), step)
     return scope.insert(ShuffleOp.of(*pair, first)).result, scope.insert(ShuffleOp.of(*pair, second)).result
 
 

@@ -31,6 +31,22 @@ cpu_kernel.kernel @f(%out: memref<64xf32>, %x: memref<64xf32>) outputs 1 tasks 1
 
 // -----
 
+cpu_kernel.kernel @f(%out: memref<64xf32>, %x: memref<64xf16>) outputs 1 tasks 1 grain 1 vector_bytes 64 index_bits 32 {
+  %c0 = uop.const 0 : index
+  // expected-error@+1 {{f16 cannot be copied to a buffer of f32}}
+  cpu_kernel.transpose %x[%c0] rows 4, %out[%c0] rows 4 lanes 4 : memref<64xf16> -> memref<64xf32>
+}
+
+// -----
+
+cpu_kernel.kernel @f(%out: memref<64xf32>, %x: memref<64xf32>) outputs 1 tasks 1 grain 1 vector_bytes 64 index_bits 32 {
+  %c0 = uop.const 0 : index
+  // expected-error@+1 {{the side of a square is the power of two that a vector has, not 6}}
+  cpu_kernel.transpose %x[%c0] rows 8, %out[%c0] rows 8 lanes 6 : memref<64xf32> -> memref<64xf32>
+}
+
+// -----
+
 cpu_kernel.kernel @f(%out: memref<64xf32>) outputs 1 tasks 1 grain 1 vector_bytes 64 index_bits 32 {
   %c0 = uop.const 0 : index
   %zero = uop.const 0.0 : f32

@@ -69,4 +69,6 @@ cpu_kernel.kernel @gather(%out: memref<64xf32>, %x: memref<64xf32>) outputs 1 ta
   cpu_kernel.store %v, %copy[%c0] : vector<8xf32> -> memref<64xf32, "local">
   // CHECK: cpu_kernel.store %v, %out[%c0] stream : vector<8xf32> -> memref<64xf32>
   cpu_kernel.store %v, %out[%c0] stream : vector<8xf32> -> memref<64xf32>
+  // CHECK: cpu_kernel.transpose %x[%c0] rows 8, %copy[%c7] rows 9 lanes 4 : memref<64xf32> -> memref<64xf32, "local">
+  cpu_kernel.transpose %x[%c0] rows 8, %copy[%c7] rows 9 lanes 4 : memref<64xf32> -> memref<64xf32, "local">
 }

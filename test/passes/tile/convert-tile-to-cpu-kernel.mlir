@@ -80,14 +80,12 @@ uop.kernel @gather(%out: memref<64xbf16>, %x: memref<999xbf16>, %at: memref<64xi
 
 // -----
 
-// A slab whose columns become rows: squares of 16 vectors, 64 shuffles.
+// A slab whose columns become rows: squares of 16 vectors.
 
 // CHECK-LABEL: @slab
 // CHECK:         %b_s = cpu_kernel.alloc : memref<1024xf32, "local">
 // CHECK:         cpu_kernel.for
-// CHECK-COUNT-16:  cpu_kernel.load %b[%{{.*}}] : memref<1024xf32> -> vector<16xf32>
-// CHECK-COUNT-64:  cpu_kernel.shuffle
-// CHECK-COUNT-16:  cpu_kernel.store %{{.*}}, %b_s[%{{.*}}] : vector<16xf32> -> memref<1024xf32, "local">
+// CHECK:           cpu_kernel.transpose %b[%{{.*}}] rows 64, %b_s[%{{.*}}] rows 16 lanes 16 : memref<1024xf32> -> memref<1024xf32, "local">
 // CHECK:         cpu_kernel.for %k
 // CHECK:           cpu_kernel.load %b_s[%{{.*}}] : memref<1024xf32, "local"> -> vector<16xf32>
 // CHECK:         cpu_kernel.store %{{.*}}, %out[%{{.*}}] : vector<16xf32> -> memref<16xf32>

@@ -18,6 +18,7 @@ from uop.dialects.cpu_kernel import (
     SplatOp,
     StoreOp,
     TaskIdOp,
+    TransposeOp,
     YieldOp,
 )
 from uop.dialects.layouts import LOCAL
@@ -107,6 +108,13 @@ def store(program: Program) -> None:
     program.add(StoreOp.of(value, buffer, place, mask, count, program.draw(st.booleans())))
 
 
+def transpose(program: Program) -> None:
+    element = program.draw(elements)
+    source, target = ((_buffer(program, element), program.value(index)) for _ in range(2))
+    strides = program.draw(st.integers(1, 2**33)), program.draw(st.integers(1, 2**33))
+    program.add(TransposeOp.of(source, strides[0], target, strides[1], program.choose(*LANES)))
+
+
 def for_(program: Program) -> None:
     types = [program.draw(shaped(program.draw(elements))) for _ in range(program.choose(0, 0, 1, 2))]
     inits = [_value(program, type) for type in types]
@@ -129,6 +137,7 @@ OPS: tuple[Maker, ...] = (
     extract,
     load,
     store,
+    transpose,
     for_,
     branch(IfOp, lambda: OPS),
 )
