@@ -24,6 +24,7 @@ from ...rewriting.backward_slices import backward_slice
 from ...rewriting.diagnostics import are_remarks_wanted, emit_remark
 from .axis_classes import AxisPairs
 from .cones import Combination, Cone, Forms, byte_count, cut_at, only_widens
+from .fusion_cost import Cost
 from .fusion_judge import Judge
 from .fusion_limits import Violation
 from .kernel_joins import KernelJoins, place_of, source_of_view
@@ -115,6 +116,10 @@ class Fusion:
             self._tell_costs(cones)
             self._tell_statistics(cones)
         return join_siblings(cones, self.position, self._judge) if self._judge.machine.products > 1 else cones
+
+    def cost(self) -> Cost:
+        """What the kernels cost, one after the other."""
+        return self._judge.cost(self.kernels())
 
     def _tell_costs(self, cones: Sequence[Cone]) -> None:
         """Why each kernel ends where it does; what it costs with those that read what it writes, and what they would
