@@ -54,7 +54,8 @@ class OnePassTrials:
         Where fewer queries share keys than the machine wants only if it compares positions with data, such as keys with
         the length of a cache so far: uop-limit-ranges ends the pass early then, perhaps much, which it cannot of
         products that stand alone. Or if it has less to do side by side than the machine, and uop-split-attention makes
-        parts of its keys: products that stand alone leave their sums of values to few threads.
+        parts of its keys: products that stand alone leave their sums of values to few threads. Of more than half as
+        many queries they are so much faster (measured: a fifth) that it takes threads to make up for it.
         """
         scores = [op for op in cone.ops if op in self.maxima]
         if any(self._is_shared_by_few(op) for op in scores) and not _compares_with_data(cone):
@@ -74,7 +75,8 @@ class OnePassTrials:
         count = element_count(shape_of(maximum.operands[0].type))
         keys = count // max(1, element_count(shape_of(maximum.results[0].type)))
         groups = count // max(1, keys * sharing)
-        return keys < 2 * self._machine.part or 2 * groups > self._machine.blocks
+        is_split = keys >= 2 * self._machine.part and 2 * groups <= self._machine.blocks
+        return not is_split or 2 * sharing > self._machine.sharing
 
     def _becomes(self, cone: Cone) -> bool:
         """`_becomes`, once for kernels that are equal: layers of a model."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import isqrt, prod
+from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import MemRefType, ModuleOp, TensorType, f32
@@ -30,7 +30,7 @@ from ...rewriting.backward_slices import backward_slice
 from ...rewriting.builder import Builder
 from ...rewriting.dead import erase_unused
 from ...rewriting.diagnostics import emit_remark
-from .free_ranges import FreeRanges, unused_axis
+from .free_ranges import FreeRanges
 from .machines import Machine, machine_named
 from .names import distinct_names
 from .split_range import split_range
@@ -118,7 +118,7 @@ class _Parts:
     """A kernel whose reduction over `keys` is split into `count` parts of `size`.
 
     rows: the ranges that scores depend on beside the keys. channels: those that only the values depend on.
-    turn: how many parts a block's own is behind that of the block before.
+    is_dealt: whether neighbouring blocks have parts that are far from each other.
     """
 
     kernel: KernelOp
@@ -128,7 +128,7 @@ class _Parts:
     size: int
     rows: Sequence[RangeOp]
     channels: Sequence[RangeOp]
-    turn: int
+    is_dealt: bool
 
     @staticmethod
     def of(kernel: KernelOp, reduction: ReduceOp, machine: Machine) -> _Parts | None:
@@ -163,9 +163,8 @@ class _Parts:
             f"queries, of {machine.blocks} that are enough",
         )
         # Where keys end early, a thread of neighbouring parts may have none to do: each gets some of the first.
-        is_dealt = machine.takes_neighbours and keys.limits.values
-        turn = max(n for n in range(1, isqrt(count) + 1) if count % n == 0) if is_dealt else 1
-        return _Parts(kernel, reduction, keys, count, size, rows, channels, turn)
+        is_dealt = machine.takes_neighbours and bool(keys.limits.values)
+        return _Parts(kernel, reduction, keys, count, size, rows, channels, is_dealt)
 
     def run(self, module: ModuleOp, launches: Iterable[LaunchOp]) -> None:
         """Put a kernel that reduces parts in front of the kernel, and let that combine them."""
@@ -230,18 +229,19 @@ class _Parts:
         return kernel, inputs
 
     def _part(self, builder: Builder) -> SSAValue:
-        """The number of a part: a range, or two of them, of which the inner one goes in steps of `turn`."""
-        name = unused_axis(self.kernel.body.block, "p")
-        if self.turn == 1:
-            part = builder.insert(RangeOp.of(name, self.count)).result
-            part.name_hint = name
-            return part
-        first = builder.insert(RangeOp.of(name, self.turn)).result
-        first.name_hint = name
-        inner = unused_axis(self.kernel.body.block, f"{name}1")
-        turns = builder.insert(RangeOp.of(inner, self.count // self.turn)).result
-        turns.name_hint = inner
-        return builder.alu("add", first, builder.alu("mul", turns, builder.const(self.turn, index)))
+        """The number of a part: a range, or where parts are dealt one for each of its digits, the least outermost."""
+        digits = _prime_factors(self.count) if self.is_dealt else [self.count]
+        taken = [op.axis.axis.data for op in self.kernel.body.block.ops if isinstance(op, RangeOp)]
+        names = distinct_names(taken, ["p"] * len(digits))[len(taken) :]
+        ranges: list[SSAValue] = []
+        for name, digit in zip(names, digits, strict=True):
+            ranges.append(builder.insert(RangeOp.of(name, digit)).result)
+            ranges[-1].name_hint = name
+        part, step = ranges[0], digits[0]
+        for range, digit in zip(ranges[1:], digits[1:], strict=True):
+            part = builder.alu("add", part, builder.alu("mul", range, builder.const(step, index)))
+            step *= digit
+        return part
 
     def combination(self) -> tuple[Block, list[int]]:
         """The body of the kernel that combines what the parts give, and the places of the arguments that it takes
@@ -317,6 +317,18 @@ class _Copies:
             for old, new in zip(op.results, copy.results, strict=True):
                 self.values[old] = new
                 new.name_hint = old.name_hint
+
+
+def _prime_factors(number: int) -> list[int]:
+    """Of a number greater than 1, ascending."""
+    factors: list[int] = []
+    factor = 2
+    while number > 1:
+        while number % factor == 0:
+            factors.append(factor)
+            number //= factor
+        factor += 1
+    return factors
 
 
 def _needed(values: Iterable[SSAValue], beside: Operation | None = None) -> list[Operation]:

@@ -248,7 +248,7 @@ def test_keys_that_are_looked_up(vector_bytes: int) -> None:
     ("heads", "kv_heads", "queries", "keys", "depth", "dtype", "vector_bytes", "parts"),
     [
         (1, 1, 1, SPLIT, 16, torch.float32, 64, 2),
-        (2, 1, 3, SPLIT + 1, 24, torch.bfloat16, 32, 2),
+        (4, 2, 2, SPLIT + 1, 24, torch.bfloat16, 32, 2),
         (4, 4, 1, 2 * SPLIT + 63, 20, torch.float16, 16, 4),
         (1, 1, 9, SPLIT + 77, 67, torch.float32, 32, 2),
         (1, 1, 140, SPLIT + 511, 8, torch.float32, 64, 2),
@@ -293,11 +293,13 @@ def test_parts_of_a_cache_end_where_it_does(dtype: torch.dtype) -> None:
         torch.testing.assert_close(output, wanted, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype])
 
 
-def test_few_queries_are_products_that_stand_alone() -> None:
+@pytest.mark.parametrize(("queries", "keys"), [(3, 24), (5, SPLIT)])
+def test_few_queries_are_products_that_stand_alone(queries: int, keys: int) -> None:
     """Unless a position says where the keys end, or threads share them."""
 
     def make() -> Call:
-        return Call(Attention(), (torch.randn(1, 2, 3, 16), torch.randn(1, 2, 24, 16), torch.randn(1, 2, 24, 16)))
+        k, v = (torch.randn(1, 2, keys, 16) for _ in range(2))
+        return Call(Attention(), (torch.randn(1, 2, queries, 16), k, v))
 
     imported = Captured(make(), make, "test").imported()
     for _ in compile_stages(imported, CompileOptions(vector_bytes=32), target="c"):
