@@ -120,8 +120,7 @@ def long_row_schedule(shape: KernelShape, row: str, width: int) -> Choice | None
         row: factors_of((steps, AxisKind.REGISTER), (THREADS, AxisKind.THREAD), (width, AxisKind.REGISTER)),
     }
     return Choice(
-        # Said in so many words, lest ptxas, which counts on more blocks at its own discretion, spills for them.
-        schedule_of(shape, axes, min_blocks=1, slots=slots),
+        schedule_of(shape, axes, slots=slots),
         f"rows of {extent}: a row a block of {THREADS} threads, in registers but for {slots.steps * width} elements a "
         "thread, which are in shared memory",
     )

@@ -71,7 +71,7 @@ uop.kernel @softmax(%out: memref<64x1000xf32>, %x: memref<64x1000xf32>) {
 // -----
 
 // Rows that registers do not hold, and that are needed again: 28 of 128 elements of a thread lie in shared memory.
-// CHECK: uop.kernel @held_rows({{.*}}) schedule #tile.schedule<i = 64 block, j = 32 register * 512 thread * 4 register, min_blocks = 1, slots = j 7> {
+// CHECK: uop.kernel @held_rows({{.*}}) schedule #tile.schedule<i = 64 block, j = 32 register * 512 thread * 4 register, slots = j 7> {
 uop.kernel @held_rows(%out: memref<64x65536xf32>, %x: memref<64x65536xf32>) {
   loop.for %i (i = 64 parallel) {
     %0 = loop.reduce %j (j = 65536) max : f32 {
@@ -112,7 +112,7 @@ uop.kernel @gained_rows(%out: memref<64x16384xf32>, %x: memref<64x16384xf32>, %g
 // -----
 
 // Those of 20 do not fit in the 64 registers of 1024 threads: with slots, what is not held is read where it is used.
-// CHECK: uop.kernel @longer_gained_rows({{.*}}) schedule #tile.schedule<i = 64 block, j = 10 register * 512 thread * 4 register, min_blocks = 1, slots = j 1> {
+// CHECK: uop.kernel @longer_gained_rows({{.*}}) schedule #tile.schedule<i = 64 block, j = 10 register * 512 thread * 4 register, slots = j 1> {
 uop.kernel @longer_gained_rows(%out: memref<64x20480xf32>, %x: memref<64x20480xf32>, %gain: memref<20480xf32>, %bias: memref<20480xf32>) {
   loop.for %i (i = 64 parallel) {
     %0 = loop.reduce %j (j = 20480) add : f32 {
@@ -154,7 +154,7 @@ uop.kernel @scaled_rows(%out: memref<64x24576xf32>, %x: memref<64x24576xf32>, %g
 // -----
 
 // Elements one by one, of a row that does not fit in vectors beside other operands.
-// CHECK: uop.kernel @long_gained_rows({{.*}}) schedule #tile.schedule<i = 64 block, j = 128 register * 512 thread, min_blocks = 1, slots = j 64> {
+// CHECK: uop.kernel @long_gained_rows({{.*}}) schedule #tile.schedule<i = 64 block, j = 128 register * 512 thread, slots = j 64> {
 uop.kernel @long_gained_rows(%out: memref<64x65536xf32>, %x: memref<64x65536xf32>, %gain: memref<65536xf32>, %bias: memref<65536xf32>) {
   loop.for %i (i = 64 parallel) {
     %0 = loop.reduce %j (j = 65536) add : f32 {
@@ -176,7 +176,7 @@ uop.kernel @long_gained_rows(%out: memref<64x65536xf32>, %x: memref<64x65536xf32
 // -----
 
 // Rows of which two values are held: half as many elements lie in registers.
-// CHECK: uop.kernel @pairs({{.*}}) schedule #tile.schedule<i = 64 block, j = 16 register * 512 thread * 4 register, min_blocks = 1, slots = j 4> {
+// CHECK: uop.kernel @pairs({{.*}}) schedule #tile.schedule<i = 64 block, j = 16 register * 512 thread * 4 register, slots = j 4> {
 uop.kernel @pairs(%out: memref<64x32768xf32>, %x: memref<64x32768xf32>, %y: memref<64x32768xf32>) {
   loop.for %i (i = 64 parallel) {
     %0 = loop.reduce %j (j = 32768) add : f32 {
