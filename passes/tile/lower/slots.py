@@ -27,8 +27,8 @@ _RESERVED_BYTES = 2048
 """Shared memory that is left to what threads exchange."""
 
 _UNROLLED_STEPS = 8
-"""Steps in slots that are written out where elements of 16 bits are read: of more, the compiler puts those of several
-steps into pairs, has them all on their way, and spills some."""
+"""Steps in slots that are written out where elements of 16 or 64 bits are read. Of more the compiler has too much on
+its way, and spills: it puts halves of several steps into pairs, and computes with pairs of registers for doubles."""
 
 
 @dataclass
@@ -81,8 +81,8 @@ class SlottedValues(Values):
         self.extent: int = next(factor.extent for factor in kernel.schedule.data.factors(slots.axis))
         self.held: int = self.extent - slots.steps
         self.left: int = bytes - _RESERVED_BYTES
-        self.reads_halves: bool = any(
-            isinstance(op, ReadOp) and byte_width(element_of(op.result.type)) == 2 for op in kernel.body.block.ops
+        self.reads_pairs: bool = any(
+            isinstance(op, ReadOp) and byte_width(element_of(op.result.type)) in (2, 8) for op in kernel.body.block.ops
         )
         self.step: _Step | None = None
         self.slots: dict[SSAValue, _Slots] = {}
@@ -120,7 +120,7 @@ class SlottedValues(Values):
         # What lies in slots comes first, before registers are taken by the rest.
         for first, end in ((self.held, self.extent), (0, self.held)):
             in_slots = first > 0
-            unroll = _UNROLLED_STEPS if in_slots and self.reads_halves and end - first > _UNROLLED_STEPS else 0
+            unroll = _UNROLLED_STEPS if in_slots and self.reads_pairs and end - first > _UNROLLED_STEPS else 0
             loop = ForOp.of(self.indices.constant(first), end, 1, unroll)
             loop.index.name_hint = self.dimension_names.get(0, "r")
             with scope.inside(loop, loop.body.block) as around:
