@@ -90,8 +90,9 @@ def prices(code: str) -> tuple[float, float, float]:
     names = [step.name for step in steps]
     run_pipeline(module, Context(), [step.name for step in steps[: names.index("uop-partition")]])
     (function,) = (op for op in module.ops if isinstance(op, FuncOp))
-    choices = ({"join": (LINE,)}, {"cut": (LINE,)}, {})
-    joined, cut, chosen = (Fusion(function.body.block, **choice).cost().microseconds for choice in choices)
+    block = function.body.block
+    choices = Fusion(block, join=(LINE,)), Fusion(block, cut=(LINE,)), Fusion(block)
+    joined, cut, chosen = (choice.cost().microseconds for choice in choices)
     return joined, cut, chosen
 
 

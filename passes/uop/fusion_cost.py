@@ -8,7 +8,7 @@ computed again is read again, from caches.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field
 from functools import cached_property
 from math import prod
@@ -139,14 +139,15 @@ class KernelWork:
     @cached_property
     def work(self) -> list[Work]:
         """Op by op, without statistics of rows beside contractions."""
-        positions = self._positions
-        return [
-            each
-            for op in self.cone.ops
-            if op not in positions and (weight := _weight(op)) and (each := self._work_of(op, weight))
-        ]
+        return list(self.work_of(self.cone.ops))
 
-    @property
+    def work_of(self, ops: Iterable[Operation]) -> Iterator[Work]:
+        """The same of some ops."""
+        for op in ops:
+            if op not in self._positions and (weight := _weight(op)) and (work := self._work_of(op, weight)):
+                yield work
+
+    @cached_property
     def _positions(self) -> set[Operation]:
         """What computes integers from positions and single elements: masks. They become guards and bounds of loops."""
         cone = self.cone

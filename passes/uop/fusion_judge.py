@@ -121,7 +121,7 @@ class Judge:
             one_pass = frozenset()
             contractions = [each for each in reductions if is_contraction(cone, plan, each)]
             if contractions and self.machine.row_statistics:
-                statistics = row_statistics(cone, plan, reductions)
+                statistics = row_statistics(cone, plan, reductions, contractions)
         tiled = all(is_tiled(plan, each.access) for each in contractions)
         return KernelWork(cone, plan, self.machine, reductions, contractions, tiled, bool(one_pass), statistics)
 
@@ -144,8 +144,8 @@ class Judge:
 
 
 def _find_repeated(work: KernelWork) -> Violation | None:
-    for each in work.work:
-        if isinstance(each.op, Combination) and each.times > PADDED:
+    for each in work.work_of(op for op in work.cone.ops if isinstance(op, Combination)):
+        if each.times > PADDED:
             return Violation(each.op, _times(each))
     return None if work.tiled else Violation(work.contractions[0].op, UNTILED)
 

@@ -15,7 +15,6 @@ from .cones import (
     Cone,
     Place,
     Reduction,
-    is_contraction,
     made_of,
     only_widens,
     operands_of,
@@ -100,13 +99,15 @@ class RowStatistics:
         )
 
 
-def row_statistics(cone: Cone, plan: Accesses, reductions: Sequence[Reduction]) -> RowStatistics:
-    """The statistics of rows among a kernel's reductions: they depend on fewer ranges than all of its contractions, go
-    over the same, and read nothing else."""
+def row_statistics(
+    cone: Cone, plan: Accesses, reductions: Sequence[Reduction], contractions: Sequence[Reduction]
+) -> RowStatistics:
+    """The statistics of rows among a kernel's reductions: they depend on fewer ranges than its contractions of most
+    ranges, go over the same, and read nothing else."""
     widest = max((len(reduction.dependent) for reduction in reductions), default=0)
     if all(len(reduction.dependent) == widest for reduction in reductions):
         return RowStatistics()
-    contractions = [each for each in reductions if len(each.dependent) == widest and is_contraction(cone, plan, each)]
+    contractions = [each for each in contractions if len(each.dependent) == widest]
     if not contractions:
         return RowStatistics()
     reads = set[Place]().union(*(reads_of(plan, reduction) for reduction in contractions))
