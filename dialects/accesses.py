@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Self
 
 from xdsl.dialects.builtin import IndexType, MemRefType, i1
@@ -19,7 +20,6 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from .dataclass import dataclass
 from .syntax import (
     parse_access,
     parse_attributes,

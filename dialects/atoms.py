@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
-
-from .dataclass import dataclass
 
 Numbers = Any
 """An int or a numpy array of them."""

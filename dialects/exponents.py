@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import ceil, log2
 
 from xdsl.ir import SSAValue
 
-from .dataclass import dataclass
 from .monoids import GREATEST_F32, LOG2_E, ALUBuilder
 
 MOST_POWER = 2.0**28

@@ -10,6 +10,7 @@ values alone, and then, that being known, the others.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from math import e, log2
 from typing import Protocol, cast
@@ -21,7 +22,6 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from .dataclass import dataclass
 from .types import byte_width, element_of, integer_bounds, is_bool, is_float, is_integer
 
 

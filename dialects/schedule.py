@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from xdsl.ir import Data
 from xdsl.irdl import irdl_attr_definition
@@ -14,7 +14,6 @@ from xdsl.utils.exceptions import VerifyException
 
 from .atoms import ATOMS, COLUMN_LANES, ROW_LANES
 from .axes import THREAD_KINDS, AxisKind, parse_axis_kind, verify_axis_name
-from .dataclass import dataclass
 
 _NO_AXES = {
     "stage": "the staged buffers",

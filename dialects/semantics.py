@@ -12,13 +12,12 @@ integer type that cannot hold it.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from xdsl.ir import Attribute
 
 from . import numpy_meanings, smt
-from .dataclass import dataclass
 from .smt import SmtMeaning
 from .types import FLOAT_TYPES, integer_bounds, is_bool, is_float, is_integer, type_name
 

@@ -7,6 +7,7 @@ attributes of the function's arguments and results: see `function_sizes`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 
 from xdsl.ir import Data
@@ -14,8 +15,6 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
-
-from .dataclass import dataclass
 
 Bounds = Mapping[str, tuple[int, int]]
 """Symbol → its least and its greatest value."""

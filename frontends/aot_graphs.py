@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, cast
 
@@ -17,7 +17,6 @@ from torch import fx
 from torch._ops import OpOverload
 from xdsl.dialects.func import FuncOp
 
-from ..dialects.dataclass import dataclass
 from ..dialects.symbols import Extent
 from ..passes.torch.convert_torch_to_uop import CannotLower, Refusal, convert_block
 from ..rewriting.locations import source_lines

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -13,7 +13,6 @@ from torch._subclasses.fake_tensor import FakeTensor
 from torch.export.graph_signature import InputKind
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 
-from ..dialects.dataclass import dataclass
 from .errors import CaptureError
 from .exporting import DynamicShapes, decompose, export_module, quiet_export
 from .imported import Argument, ArgumentKind, Imported, ResultKind

@@ -6,13 +6,13 @@ import ast
 import linecache
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
 import torch
 from torch import nn
 
-from ..dialects.dataclass import dataclass
 from .errors import CaptureError
 from .source_locations import COMMAND
 

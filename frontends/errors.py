@@ -2,8 +2,7 @@
 
 import linecache
 from collections.abc import Sequence
-
-from ..dialects.dataclass import dataclass
+from dataclasses import dataclass
 
 
 class FrontendError(Exception):

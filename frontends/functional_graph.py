@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import torch
@@ -19,7 +19,6 @@ from torch import fx
 from torch._ops import OpOverload
 from torch.export.graph_signature import ExportGraphSignature, InputKind, OutputKind, OutputSpec, TensorArgument
 
-from ..dialects.dataclass import dataclass
 from ..passes.torch.lowerings import LOWERINGS
 from .graph_importer import ASSERTIONS, is_size
 from .torch_internals import (

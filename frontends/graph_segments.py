@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from torch import fx
 
-from ..dialects.dataclass import dataclass
 from .torch_internals import draws_random_numbers, operator_overload
 
 Run = Callable[[Sequence[Any]], Sequence[Any]]

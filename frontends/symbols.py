@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import sympy
@@ -15,7 +15,6 @@ from torch import fx
 from torch.utils._sympy.functions import FloorDiv, Max, Min, Mod, PythonMod
 from torch.utils._sympy.numbers import int_oo
 
-from ..dialects.dataclass import dataclass
 from ..dialects.symbols import Extent, Symbol
 from .argument_names import unique_identifiers
 from .errors import Problem, UnsupportedError, UnsupportedProgramError

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from functools import cache
 from traceback import FrameSummary, StackSummary
 from typing import Any
@@ -20,8 +21,6 @@ from torch.export.exported_program import _decompose_exported_program
 from torch.export.graph_signature import ExportGraphSignature
 from torch.fx.proxy import TracerBase
 from torch.nn.modules.module import register_module_forward_pre_hook
-
-from ..dialects.dataclass import dataclass
 
 PRODUCTS: Mapping[OpOverload[..., Any], tuple[int, int]] = {
     torch.ops.aten.mm.default: (0, 1),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from xdsl.ir import Operation, SSAValue
 
 from ..dialects import gpu_kernel, tile
-from ..dialects.dataclass import dataclass
 from ..dialects.types import shape_of
 from ..dialects.uop import LoadOp, StoreOp
 

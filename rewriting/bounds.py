@@ -8,14 +8,13 @@ assumed too, and each access that rests on it is listed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import Enum
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
 from ..dialects import gpu_kernel, loop, tile
-from ..dialects.dataclass import dataclass
 from ..dialects.uop import KernelOp, RangeOp, ReduceOp
 from .accesses import Access, Condition, walk_accesses
 from .bounds_solver import BoundsSolver, Origin, origins_of

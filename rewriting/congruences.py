@@ -7,9 +7,9 @@ known only modulo powers of 2 up to 2ⁿ.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import gcd, inf
 
-from ..dialects.dataclass import dataclass
 from .interval_arithmetic import Interval
 
 

@@ -3,11 +3,10 @@
 from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import DiagnosticException
-
-from ..dialects.dataclass import dataclass
 
 
 class PassError(DiagnosticException):

@@ -8,14 +8,13 @@ from __future__ import annotations
 import builtins
 from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import cast
 
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.traits import IsolatedFromAbove
 
-from ..dialects.dataclass import dataclass
 from ..dialects.monoids import Number, number_attribute
 from ..dialects.types import element_of, index, integer_bounds, is_integer
 from .builder import Builder

@@ -6,10 +6,10 @@ All of it is data: guards are compiled (`matcher.py`), printed and proved.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from xdsl.ir import Attribute, SSAValue
 
-from ..dialects.dataclass import dataclass
 from ..dialects.types import element_of
 from .type_classes import ANY, TypeClass
 

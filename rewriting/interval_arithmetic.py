@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from itertools import product
 
 from xdsl.ir import Attribute
 
-from ..dialects.dataclass import dataclass
 from ..dialects.types import bit_width, integer_bounds, is_bool, is_integer
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from xdsl.ir import Operation, SSAValue
 
 from ..dialects import gpu_kernel
-from ..dialects.dataclass import dataclass
 from ..dialects.uop import AddOp, CastOp, ConstOp, ExpandOp, MulOp, NegOp, SubOp
 
 

@@ -7,13 +7,12 @@ operation.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import EllipsisType
 
 from xdsl.ir import Operation
 from xdsl.traits import Commutative
 
-from ..dialects.dataclass import dataclass
 from .definitions import operand_fields, property_fields
 from .expressions import (
     RESULT,

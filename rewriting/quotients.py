@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from xdsl.dialects.builtin import i64
 from xdsl.ir import Operation, SSAValue
 
-from ..dialects.dataclass import dataclass
 from ..dialects.types import index
 from ..dialects.uop import ALU_OPS, CastOp, MulOp, TruncdivOp
 from .interval_arithmetic import Interval

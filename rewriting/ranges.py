@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from ..dialects import gpu_kernel
-from ..dialects.dataclass import dataclass
 from ..dialects.types import bit_width, element_of, index, is_bool
 from ..dialects.uop import (
     ALU_OPS,

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from itertools import product
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ..dialects.dataclass import dataclass
 from ..dialects.monoids import Number
 from .expressions import Condition, Constant, Fact, NumberExpression, Pattern
 from .type_classes import ANY

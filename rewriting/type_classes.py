@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from xdsl.ir import Attribute
 
-from ..dialects.dataclass import dataclass
 from .values import kind_of_type
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import count
 
-from ..dialects.dataclass import dataclass
 from .expressions import Constant, Pattern, Value
 from .type_classes import ANY, TypeClass
 

@@ -8,6 +8,7 @@ most threads to use. `forward_run` takes the same pointers in an array.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import IO
 
 from xdsl.context import Context
@@ -16,7 +17,6 @@ from xdsl.dialects.func import FuncOp
 from xdsl.utils.target import Target
 
 from ..dialects import cpu_kernel
-from ..dialects.dataclass import dataclass
 from .c_declarations import CNames
 from .c_kernels import KernelPrinter, Text
 from .c_programs import ProgramPrinter

@@ -7,9 +7,9 @@ has it; what a mask leaves out is not touched. Arguments are pointers to element
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ..dialects.cpu_kernel.transposes import exchanged_lanes
-from ..dialects.dataclass import dataclass
 from . import c_types
 
 LANES = """\

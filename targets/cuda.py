@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import IO
 
 from xdsl.context import Context
@@ -14,7 +15,6 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.target import Target
 
 from ..dialects import gpu_kernel
-from ..dialects.dataclass import dataclass
 from ..dialects.layouts import memory_space, span_of
 from ..dialects.semantics import ALU
 from ..dialects.types import byte_width, element_of, shape_of, type_name

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from xdsl.ir import Attribute
 
-from ..dialects.dataclass import dataclass
 from ..dialects.semantics import Semantics
 from ..dialects.types import is_float, type_name
 

@@ -6,13 +6,13 @@ import re
 import struct
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 from xdsl.dialects.builtin import LocationAttr, ModuleOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ..dialects.branch import Branch
-from ..dialects.dataclass import dataclass
 from ..dialects.uop import AluOp, KernelOp
 from ..rewriting.diagnostics import PassError
 from ..rewriting.locations import source_lines

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..dialects.dataclass import dataclass
+from dataclasses import dataclass
+
 from ..runtime.artifact.devices import DEVICES
 from ..runtime.native.compiler import CompilerNotFoundError, find_compiler
 from ..runtime.native.cpu import host

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import torch
 
-from ..dialects.dataclass import dataclass
 from ..frontends.captured import Captured
 from ..frontends.element_types import dtype_name
 from ..runtime.cuda.program import CudaProgram

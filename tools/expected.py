@@ -9,8 +9,8 @@ Every expectation must be met, and every error, warning and remark expected; not
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from ..dialects.dataclass import dataclass
 from .diagnostics import Diagnostic, Source
 
 _START = re.compile(r"//\s*expected-(?:error|warning|remark|note)")

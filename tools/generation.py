@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
 import torch
 
-from ..dialects.dataclass import dataclass
 from ..frontends.errors import CaptureError
 from ..frontends.language_models.configuration import folder_of
 from ..frontends.language_models.language_model import LanguageModel

@@ -3,11 +3,11 @@
 import sys
 from collections.abc import Callable, Collection
 from contextlib import nullcontext
+from dataclasses import dataclass
 from io import StringIO
 
 from xdsl.ir import Operation
 
-from ..dialects.dataclass import dataclass
 from ..rewriting.diagnostics import Remark
 from .pass_run import PassInstrumentation, PassRun
 from .printing import TextPrinter

@@ -7,11 +7,11 @@ import time
 from collections import Counter
 from collections.abc import Collection, Generator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, SSAValue
 
-from ..dialects.dataclass import dataclass
 from ..dialects.types import byte_count
 from ..dialects.uop import LaunchOp, buffer_of
 from ..frontends.captured import Captured

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
 
-from ..dialects.dataclass import dataclass
 from ..dialects.types import element_of, type_name
 from ..frontends.element_types import dtype_name
 from ..frontends.errors import CaptureError

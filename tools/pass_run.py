@@ -1,9 +1,9 @@
 """One run of one pass, and the hooks around it."""
 
+from dataclasses import dataclass
+
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
-
-from ..dialects.dataclass import dataclass
 
 
 @dataclass

@@ -5,6 +5,7 @@ The library entry is `run_pipeline`; `uop-opt` hangs its flags on `PassInstrumen
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -12,7 +13,6 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.traits import IsolatedFromAbove
 
-from ..dialects.dataclass import dataclass
 from ..rewriting.diagnostics import PassError
 from .pass_options import load, make_from_spec, near_names, spec_of
 from .pass_run import PassInstrumentation, PassRun

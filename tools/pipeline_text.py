@@ -11,9 +11,7 @@ resolved later (`pipeline.py`): this file knows no pass.
 
 import re
 from collections.abc import Sequence
-from dataclasses import field
-
-from ..dialects.dataclass import dataclass
+from dataclasses import dataclass, field
 
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 BARE_VALUE = re.compile(r"[^\s{}()\[\]=,\"']+")

@@ -5,8 +5,8 @@ that lead from each form to the next. `uop-opt` and `uop` both read it.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
-from ..dialects.dataclass import dataclass
 from .pass_options import print_values
 from .pipeline_text import Option, PassSpec
 

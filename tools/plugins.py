@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 from importlib.metadata import entry_points
 from inspect import isclass
@@ -22,7 +23,6 @@ from xdsl.context import Context
 from xdsl.ir import Dialect
 from xdsl.passes import ModulePass
 
-from ..dialects.dataclass import dataclass
 from .diagnostics import Diagnostic, DiagnosticError
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 import io
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import IO
 
@@ -11,7 +12,6 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.printer import Printer
 from xdsl.targets.mlir import MLIRTarget
 
-from ..dialects.dataclass import dataclass
 from ..dialects.types import is_tensor
 
 _NUMBERS = re.compile(r"(_\d+)+$")

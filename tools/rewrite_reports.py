@@ -7,12 +7,11 @@ import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from xdsl.ir import Operation, SSAValue
 
-from ..dialects.dataclass import dataclass
 from ..rewriting.listeners import RewriteListener, listen
 from ..rewriting.locations import source_lines
 from ..rewriting.patterns import Rule

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
 
-from ..dialects.dataclass import dataclass
 from ..frontends.captured import Captured
 from ..frontends.element_types import dtype_name
 from ..frontends.language_models.configuration import read_configuration

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from io import StringIO
 from typing import IO
 
@@ -12,7 +13,6 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 from xdsl.utils.target import Target
 
-from ..dialects.dataclass import dataclass
 from ..dialects.uop import KernelOp
 from ..rewriting.diagnostics import PassError
 from .printing import TextPrinter

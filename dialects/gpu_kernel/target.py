@@ -5,8 +5,9 @@ and the PTX ISA's target notes. Multiprocessors of the GPUs: NVIDIA's A100 and H
 versions); of the B200, what the CUDA runtime reports.
 """
 
+from dataclasses import dataclass
+
 from ..axes import WARP
-from ..dataclass import dataclass
 
 
 @dataclass(frozen=True)

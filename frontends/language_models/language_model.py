@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -12,7 +13,6 @@ import torch.export
 from torch import nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from ...dialects.dataclass import dataclass
 from ..captured import Call, Captured
 from ..errors import CaptureError
 from ..exporting import DynamicShapes, quiet_export

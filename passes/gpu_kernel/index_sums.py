@@ -6,11 +6,10 @@ i · 33 + j · 33 + 5     →  (i + j) · 33 + 5
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from xdsl.ir import Operation, SSAValue
 
-from ...dialects.dataclass import dataclass
 from ...dialects.types import index
 from ...dialects.uop import AddOp, MulOp, NegOp, SubOp
 from ...rewriting.driver import RewriteBuilder

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import prod
 
 from ...dialects.axes import WARP, AxisKind
-from ...dialects.dataclass import dataclass
 from ...dialects.schedule import Factor, Staging
 from ..tile.bank_conflicts import warp_wavefronts
 from .attention_shape import AttentionShape

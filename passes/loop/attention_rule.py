@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from math import prod
 
 from ...dialects.atoms import ATOMS
 from ...dialects.axes import WARP, AxisKind
-from ...dialects.dataclass import dataclass
 from ...dialects.schedule import Staging
 from ..tile.bank_conflicts import BANK_BYTES, BANKS
 from ..tile.tile_stage import SHARED_BYTES

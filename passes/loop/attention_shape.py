@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from xdsl.ir import SSAValue
 
-from ...dialects.dataclass import dataclass
 from ...dialects.loop import ReduceOp
 from ...dialects.traversal import ops_inside
 from ...dialects.uop import LoadOp, MulOp

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from math import prod
 
 from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import Attribute, SSAValue
 
 from ...dialects.axes import THREAD_KINDS, AxisKind
-from ...dialects.dataclass import dataclass
 from ...dialects.schedule import Factor, Schedule
 from ...dialects.tile import AxisOp
 from ...dialects.types import index, shape_of, with_shape

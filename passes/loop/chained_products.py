@@ -8,6 +8,7 @@ and registers hold along the columns of the first is what A of the second wants 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Protocol
 
@@ -15,7 +16,6 @@ from xdsl.dialects.builtin import f16, f32
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.axes import SERIAL_KINDS, AxisAttr, AxisKind
-from ...dialects.dataclass import dataclass
 from ...dialects.exponents import Exponents
 from ...dialects.limits import UNLIMITED
 from ...dialects.loop import ForOp, ReduceOp, YieldOp

@@ -1,12 +1,12 @@
 """The pass `choose-cpu-schedule`."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ...dialects.dataclass import dataclass
 from ...dialects.schedule import Staging
 from ...dialects.uop import KernelOp
 from ...rewriting.diagnostics import PassError

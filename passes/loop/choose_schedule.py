@@ -1,10 +1,11 @@
 """The pass `choose-schedule`."""
 
+from dataclasses import dataclass
+
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ...dialects.dataclass import dataclass
 from ..tile.tile_stage import stage_kernel
 from .schedule_choice import StageRule, choose_schedules
 from .schedule_pins import parse_pins

@@ -3,12 +3,11 @@ walked."""
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from math import prod
 
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
-from ...dialects.dataclass import dataclass
 from ...dialects.loop import ForOp, ReduceOp, ScanOp, YieldOp
 from ...dialects.traversal import ops_inside
 from ...dialects.types import byte_width, element_of

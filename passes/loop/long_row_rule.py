@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
 from ...dialects.axes import AxisKind
-from ...dialects.dataclass import dataclass
 from ...dialects.loop import ForOp, ReduceOp
 from ...dialects.schedule import ScheduleAttr, Slots
 from ...dialects.traversal import ops_inside

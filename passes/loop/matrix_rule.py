@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from math import prod
 
 from ...dialects.atoms import ATOMS, Atom
 from ...dialects.axes import WARP, AxisKind
-from ...dialects.dataclass import dataclass
 from ...dialects.loop import ReduceOp
 from ...dialects.schedule import BlockGroup, Factor, Staging
 from ...dialects.traversal import ops_inside

@@ -9,9 +9,8 @@ memory, in another kernel.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from ...dialects.dataclass import dataclass
 from ...dialects.gpu_kernel import ARCHITECTURES
 from .schedule_parts import ceil_div, power_of_two_above
 

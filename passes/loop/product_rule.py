@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 from math import prod
 
 from ...dialects.axes import WARP, AxisKind
-from ...dialects.dataclass import dataclass
 from ...dialects.loop import ReduceOp, YieldOp
 from ...dialects.schedule import Factor, Staging
 from ...dialects.uop import CastOp, LoadOp, MulOp

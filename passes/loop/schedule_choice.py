@@ -2,12 +2,11 @@
 `choose-cpu-schedule` share."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from ...dialects.dataclass import dataclass
 from ...dialects.schedule import ScheduleAttr, Staging
 from ...dialects.tile import StageOp
 from ...dialects.uop import KernelOp

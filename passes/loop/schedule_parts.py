@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ...dialects.axes import AxisKind
-from ...dialects.dataclass import dataclass
 from ...dialects.schedule import Alignment, BlockGroup, Factor, Schedule, Slots, Staging
 from .kernel_shape import KernelShape
 

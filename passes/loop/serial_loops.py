@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from xdsl.ir import Attribute, Region, SSAValue
 
 from ...dialects.axes import SERIAL_KINDS, AxisAttr, AxisKind
-from ...dialects.dataclass import dataclass
 from ...dialects.limits import UNLIMITED, Limits
 from ...dialects.loop import ForOp, YieldOp
 from ...dialects.monoids import MonoidAttr

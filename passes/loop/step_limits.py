@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from math import prod
 
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects.axes import SERIAL_KINDS, AxisKind
-from ...dialects.dataclass import dataclass
 from ...dialects.limits import UNLIMITED, Limits
 from ...dialects.loop import ForOp, ReduceOp
 from ...dialects.schedule import Schedule

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from math import prod
 
 from ...dialects.atoms import ATOMS, Atom
 from ...dialects.axes import WARP, AxisKind
-from ...dialects.dataclass import dataclass
 from ...dialects.loop import ReduceOp
 from ...dialects.schedule import Factor, Staging
 from .kernel_shape import Access, KernelShape

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, f32, f64
@@ -12,7 +13,6 @@ from xdsl.passes import ModulePass
 
 from ...dialects import cpu_kernel
 from ...dialects.cpu_kernel.control import VECTOR_BYTES
-from ...dialects.dataclass import dataclass
 from ...dialects.loop import ForOp, YieldOp
 from ...dialects.tile import AxisOp, LeaveUnlessOp, ReadOp, StageOp, TakeAcrossOp, WriteOp
 from ...dialects.traversal import ops_inside

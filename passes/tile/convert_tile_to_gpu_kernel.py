@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import dataclass
 from functools import partial
 
 from xdsl.context import Context
@@ -12,7 +13,6 @@ from xdsl.ir import Block, Operation, Region
 from xdsl.passes import ModulePass
 
 from ...dialects import gpu_kernel
-from ...dialects.dataclass import dataclass
 from ...dialects.gpu_kernel import IfOp
 from ...dialects.loop import ForOp, YieldOp
 from ...dialects.tile import AxisOp, LeaveUnlessOp, MmaOp, ReadOp, ReduceAcrossOp, ScanAcrossOp, StageOp, WriteOp

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects.atoms import ATOMS, COLUMN_LANES, ROW_LANES, Atom
 from ...dialects.axes import AxisKind
-from ...dialects.dataclass import dataclass
 from ...dialects.loop import ForOp
 from ...dialects.schedule import MatrixFactors
 from ...dialects.tile import AxisOp, ReadOp, ReduceAcrossOp, StageOp, TakeAcrossOp

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects.atoms import ATOMS, MATRIX_ROW_BYTES
 from ...dialects.axes import AxisKind
-from ...dialects.dataclass import dataclass
 from ...dialects.layouts import SwizzleAttr, memory_space, row_dimension, strides_of
 from ...dialects.loop import ForOp
 from ...dialects.tile import AxisOp, ReadOp, StageOp, TakeAcrossOp

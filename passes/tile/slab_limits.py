@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import i64
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects.axes import AxisKind
-from ...dialects.dataclass import dataclass
 from ...dialects.loop import ForOp
 from ...dialects.tile import AxisOp, ReadOp
 from ...dialects.types import broadcast_shape, element_of, index, shape_of

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 
 from xdsl.context import Context
@@ -11,7 +12,6 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ...dialects.axes import THREAD_KINDS, AxisKind
-from ...dialects.dataclass import dataclass
 from ...dialects.loop import ForOp
 from ...dialects.tile import AxisOp, LeaveUnlessOp, ReadOp, StageOp, WriteOp
 from ...dialects.types import broadcast_shape, element_of, index, shape_of, with_shape

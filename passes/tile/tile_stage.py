@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import MemRefType, ModuleOp
@@ -10,7 +11,6 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ...dialects.axes import AxisKind
-from ...dialects.dataclass import dataclass
 from ...dialects.layouts import slab_type, span_of
 from ...dialects.loop import ForOp
 from ...dialects.schedule import Staging

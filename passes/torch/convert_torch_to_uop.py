@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 
 from xdsl.context import Context
@@ -11,7 +12,6 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, BlockArgument, OpResult
 from xdsl.passes import ModulePass
 
-from ...dialects.dataclass import dataclass
 from ...dialects.torch import AtenOp
 from ...dialects.types import element_of, is_element_type, shape_of
 from ...rewriting.builder import Builder

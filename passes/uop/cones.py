@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Container, Hashable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
 
 from xdsl.ir import Operation, SSAValue
 
-from ...dialects.dataclass import dataclass
 from ...dialects.types import bit_width, byte_width, element_count, element_of, is_float, shape_of
 from ...dialects.uop import AluOp, CastOp, IotaOp, ReduceAxisOp, ScanAxisOp
 from .accesses import Access, Accesses

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -12,7 +12,6 @@ from xdsl.passes import ModulePass
 
 from ...dialects import loop
 from ...dialects.axes import AxisAttr, AxisKind
-from ...dialects.dataclass import dataclass
 from ...dialects.limits import Limits
 from ...dialects.uop import AluOp, BitcastOp, CastOp, ConstOp, KernelOp, LoadOp, RangeOp, ReduceOp, ScanOp, StoreOp
 from ...rewriting.diagnostics import PassError

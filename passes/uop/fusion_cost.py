@@ -9,13 +9,12 @@ computed again is read again, from caches.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
 
 from xdsl.ir import Operation
 
-from ...dialects.dataclass import dataclass
 from ...dialects.types import byte_width, element_count, element_of, is_float, shape_of
 from ...dialects.uop import AluOp, CastOp
 from .accesses import Access, Accesses

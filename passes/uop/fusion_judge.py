@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
 
 from xdsl.ir import Operation
 
-from ...dialects.dataclass import dataclass
 from .accesses import Accesses
 from .axis_classes import AxisPairs
 from .cones import Combination, Cone, Forms, byte_count, cut_at, is_contraction, reductions_of

@@ -30,10 +30,10 @@ What could be done, but repeats work, is a question of price: fusion_judge.py.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from ...dialects.dataclass import dataclass
 from ...dialects.uop import ConstOp, GatherOp, IotaOp, MovementOp, ScanAxisOp
 from .accesses import Access, Accesses, CrowdedError, UnorderedScanError
 from .axis_classes import AxisPairs

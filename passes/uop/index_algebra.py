@@ -9,10 +9,10 @@ merging axes (reshape) stays linear wherever mixed-radix arithmetic allows it: `
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
 from math import gcd
 from typing import Literal
 
-from ...dialects.dataclass import dataclass
 from .reshape_groups import reshape_groups
 
 Index = tuple[int, tuple[tuple[int, int], ...]]

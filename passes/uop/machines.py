@@ -5,7 +5,8 @@ No GPU was lent to time them. They are of the order of the machines' own numbers
 
 from __future__ import annotations
 
-from ...dialects.dataclass import dataclass
+from dataclasses import dataclass
+
 from ...rewriting.diagnostics import PassError
 
 FUNCTION_COSTS = {

@@ -8,11 +8,10 @@ here from the form of the tensor ops: the kernel's range form is made on trial, 
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from ...dialects.dataclass import dataclass
 from ...dialects.types import bit_width, element_count, element_of, is_integer, shape_of
 from ...dialects.uop import AluOp, CastOp, KernelOp, MovementOp, MulOp, ReduceAxisOp, ReduceOp, YieldOp
 from ...rewriting.builder import Builder

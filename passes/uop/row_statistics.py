@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from xdsl.ir import Operation, SSAValue
 
-from ...dialects.dataclass import dataclass
 from ...dialects.types import bit_width, byte_width, element_of
 from ...dialects.uop import AluOp, CastOp, MovementOp, ReduceAxisOp
 from .accesses import Accesses

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Self
 
 from xdsl.ir import BlockArgument, SSAValue
 
-from ...dialects.dataclass import dataclass
 from ...dialects.types import shape_of
 from ...dialects.uop import AndOp, EqOp, LoadOp, StoreOp, WhereOp
 from ...rewriting.builder import Builder

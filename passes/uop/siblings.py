@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from xdsl.ir import Operation, SSAValue
 
-from ...dialects.dataclass import dataclass
 from ...dialects.types import shape_of
 from ...dialects.uop import ReduceAxisOp
 from ...rewriting.diagnostics import emit_remark

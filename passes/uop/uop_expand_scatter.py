@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, TensorType, i1, i32, i64
@@ -10,7 +11,6 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.passes import ModulePass
 
-from ...dialects.dataclass import dataclass
 from ...dialects.monoids import MonoidAttr
 from ...dialects.types import element_count, element_of, integer_bounds, is_float, is_tensor, shape_of, with_shape
 from ...dialects.uop import (

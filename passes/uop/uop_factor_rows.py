@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from math import prod
 
 from xdsl.context import Context
@@ -11,7 +12,6 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from ...dialects.dataclass import dataclass
 from ...dialects.types import bit_width, element_of, is_float, shape_of
 from ...dialects.uop import CastOp, ExpandOp, MulOp, PermuteOp, ReduceAxisOp, ReshapeOp
 from ...rewriting.builder import Builder

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.context import Context
@@ -10,7 +11,6 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from ...dialects.dataclass import dataclass
 from ...dialects.types import byte_count, byte_width, element_count, element_of, shape_of
 from ...dialects.uop import ExpandOp, ReduceAxisOp
 from ...rewriting.cse import eliminate_common_subexpressions

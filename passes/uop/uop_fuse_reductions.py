@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
 
@@ -11,7 +12,6 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from ...dialects.dataclass import dataclass
 from ...dialects.uop import KernelOp, LoadOp, ReduceOp, StoreOp
 from ...rewriting.builder import Builder
 from ...rewriting.cse import eliminate_common_subexpressions

@@ -1,13 +1,13 @@
 """uop-simplify: the rules that make a program smaller, at every level from tensors to tiles."""
 
 from collections.abc import Collection
+from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from ...dialects.dataclass import dataclass
 from ...rewriting.cse import eliminate_common_subexpressions
 from ...rewriting.driver import RewriteStatistics, rewrite
 from ...rewriting.hoist import hoist_invariants

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
@@ -11,7 +12,6 @@ from xdsl.ir import BlockArgument
 from xdsl.passes import ModulePass
 
 from ...dialects.argument_attributes import mutated_result
-from ...dialects.dataclass import dataclass
 from ...dialects.uop import KernelOp, LaunchOp, StoreOp, becomes_result, buffer_of, obstacle
 from ...rewriting.builder import Builder
 from ...rewriting.dead import erase_unused

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
 
-from ...dialects.dataclass import dataclass
 from ...dialects.types import shape_of
 from ...dialects.uop import PermuteOp, ReshapeOp
 from ...rewriting.builder import Builder

@@ -9,8 +9,8 @@ lanes.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
-from ...dialects.dataclass import dataclass
 from .. import c_types
 
 Use = tuple[str, str, int]

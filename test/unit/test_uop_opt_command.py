@@ -188,7 +188,7 @@ def test_start_loads_little_beside_xdsl(tmp_path: Path) -> None:
     assert extra <= {"gc", "traceback"}
     heavy = ("numpy", "torch", "difflib", "hashlib", "uop.dialects.uop", "uop.tools.pipeline", "uop.runtime")
     assert not {name for name in ours if name.startswith(heavy)}
-    assert len({name for name in ours if name.startswith("uop.")}) <= 19
+    assert len({name for name in ours if name.startswith("uop.")}) <= 18
 
 
 def cpu_seconds(command: list[str], environment: dict[str, str]) -> float:

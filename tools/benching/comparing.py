@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import torch
 from torch.utils._pytree import tree_map_only
 
-from ...dialects.dataclass import dataclass
 from ...frontends.captured import Call, Captured
 from ...frontends.errors import CaptureError
 from ...frontends.imported import ResultKind

@@ -8,14 +8,13 @@ import os
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 import torch._dynamo
 from torch.utils._pytree import tree_leaves
 
-from ...dialects.dataclass import dataclass
 from ...frontends.captured import Call
 from ...frontends.exporting import quiet_export
 from ...frontends.importer import import_exported

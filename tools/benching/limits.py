@@ -7,12 +7,11 @@ import json
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from importlib.metadata import version
 
 import torch
 
-from ...dialects.dataclass import dataclass
 from ...runtime.cache import Key, default_cache
 from ...runtime.native.compiler import build
 from ...runtime.native.cpu import host

@@ -6,11 +6,9 @@ import os
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
-
-from ...dialects.dataclass import dataclass
 
 Run = Callable[[], Any]
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from math import prod
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
-from ...dialects.dataclass import dataclass
 from ...dialects.loop import ForOp, ReduceOp, ScanOp
 from ...dialects.types import byte_count, byte_width, element_of, is_float, shape_of
 from ...dialects.uop import AluOp, CastOp, KernelOp, LaunchOp, LoadOp, ReduceAxisOp, ScanAxisOp, StoreOp, buffer_of

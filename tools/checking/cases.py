@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,6 @@ import numpy as np
 import torch
 from torch.utils._pytree import tree_leaves
 
-from ...dialects.dataclass import dataclass
 from ...frontends.capture import capture_expression, capture_function
 from ...frontends.captured import Captured
 from ...frontends.errors import FrontendError

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import traceback
+from dataclasses import dataclass
 
-from ...dialects.dataclass import dataclass
 from ...frontends.errors import CaptureError, UnsupportedProgramError
 from ...passes.torch.convert_torch_to_uop import CannotLower
 from ...rewriting.diagnostics import PassError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
 
 import torch
@@ -12,7 +12,6 @@ from xdsl.dialects.builtin import ModuleOp, ShapedType
 from xdsl.ir import Operation
 
 from ...dialects import loop
-from ...dialects.dataclass import dataclass
 from ...dialects.types import element_count, shape_of
 from ...frontends.captured import Captured
 from ...frontends.imported import Imported

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import nn
 
-from ...dialects.dataclass import dataclass
 from ...frontends.captured import Call, Captured
 from ...frontends.exporting import quiet_export
 from ...frontends.torch_internals import random_state

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ...dialects.dataclass import dataclass
 from ...dialects.function_sizes import SizeError
 from ...dialects.semantics import numpy_dtype
 from ...dialects.types import element_of, is_value_type, shape_of

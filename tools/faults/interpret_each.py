@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from ...dialects.dataclass import dataclass
 from ...rewriting.diagnostics import PassError
 from ..pass_run import PassInstrumentation, PassRun
 from ..pipeline import PassRegistry, build_pipeline, execute

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
 
-from ...dialects.dataclass import dataclass
 from ...dialects.types import bf16, element_count, element_of, shape_of
 from ...runtime.interpret.arrays import ExecutionError, NotExecutableError, same_bits
 from ...runtime.interpret.entries import COMPILED, GPU_KERNEL, TORCH, Entry, Execution, execute, forms

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ...dialects.dataclass import dataclass
 from ..verifier import verify_ir
 from . import shrinking
 

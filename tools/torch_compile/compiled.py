@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, cast
 
@@ -11,7 +11,6 @@ import torch
 from torch.utils._pytree import tree_flatten
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
 
-from ...dialects.dataclass import dataclass
 from ...dialects.function_sizes import SizeError
 from ...dialects.types import element_of, shape_of
 from ...frontends.element_types import dtype_name, dtype_of

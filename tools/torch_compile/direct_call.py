@@ -4,6 +4,7 @@ what is given, and without a second look at what a program on the CPU looks at b
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import count
 from operator import itemgetter
 from typing import Any, cast
@@ -11,7 +12,6 @@ from typing import Any, cast
 import torch
 from torch.utils._pytree import TreeSpec, tree_flatten, tree_unflatten
 
-from ...dialects.dataclass import dataclass
 from ...frontends.imported import Imported, ResultKind
 
 Tensors = Sequence[torch.Tensor]

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any
 
-from ...dialects.dataclass import dataclass
 from ...dialects.gpu_kernel import ARCHITECTURES
 from ...runtime.devices import DEVICES
 from ..pass_options import near_names

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Block, SSAValue
 
 from ....dialects.axes import THREAD_KINDS, WARP
-from ....dialects.dataclass import dataclass
 from ....dialects.gpu_kernel import ForOp, LoadOp, StoreOp
 from ....dialects.layouts import SwizzleAttr, strides_of
 from ....dialects.tile import AxisOp, ReadOp, WriteOp

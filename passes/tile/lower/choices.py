@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
 
-from ....dialects.dataclass import dataclass
 from ....dialects.gpu_kernel import IfOp, LoadOp, StoreOp
 from ....dialects.types import element_count, shape_of
 from ....dialects.uop import ConstOp, WhereOp

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import gcd, prod
 
 from xdsl.dialects.builtin import f32, i32
 from xdsl.ir import SSAValue
 
 from ....dialects.axes import WARP
-from ....dialects.dataclass import dataclass
 from ....dialects.gpu_kernel import ForOp, IfOp, LoadOp, ShuffleOp, StoreOp
 from ....dialects.monoids import MONOIDS, Monoid, MonoidAttr
 from ....dialects.tile import AxisOp, ReduceAcrossOp

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
 
 from xdsl.ir import Block, SSAValue
 
 from ....dialects.axes import AxisKind
-from ....dialects.dataclass import dataclass
 from ....dialects.gpu_kernel import Architecture, BlockIdOp, ThreadIdOp
 from ....dialects.loop import ForOp
 from ....dialects.schedule import BlockGroup

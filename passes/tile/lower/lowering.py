@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ....dialects.dataclass import dataclass
 from ....dialects.gpu_kernel import AllocOp, Architecture, BarrierOp
 from ....dialects.layouts import SHARED, memory_space
 from ....dialects.types import byte_width, element_count, is_memref

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 
 from xdsl.ir import SSAValue
 
 from ....dialects.atoms import COLUMN_LANES, ROW_LANES
 from ....dialects.axes import AxisKind
-from ....dialects.dataclass import dataclass
 from ....dialects.tile import AxisOp
 from ....dialects.types import shape_of
 from ....rewriting.linear import LinearForm

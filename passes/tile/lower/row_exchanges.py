@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from xdsl.ir import Attribute, SSAValue
 
 from ....dialects.atoms import COLUMN_LANES, ROW_LANES
 from ....dialects.axes import WARP
-from ....dialects.dataclass import dataclass
 from ....dialects.gpu_kernel import LoadOp, StoreOp
 from ....dialects.layouts import slab_type
 from ....dialects.types import byte_width, element_of

@@ -9,12 +9,12 @@ lane holds single elements: it puts 8 rows there.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects.axes import WARP
-from ....dialects.dataclass import dataclass
 from ....dialects.gpu_kernel import IfOp, StoreOp, WarpBarrierOp
 from ....dialects.loop import ForOp
 from ....dialects.tile import AxisOp, ReduceAcrossOp, StageOp, WriteOp

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from math import prod
 
 from xdsl.ir import Attribute, SSAValue
 
 from ....dialects.axes import WARP
-from ....dialects.dataclass import dataclass
 from ....dialects.gpu_kernel import ForOp, LoadOp, StoreOp
 from ....dialects.monoids import Monoid
 from ....dialects.tile import AxisOp, ScanAcrossOp

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 from math import prod
 
 from xdsl.ir import Operation, SSAValue
 
-from ....dialects.dataclass import dataclass
 from ....dialects.gpu_kernel import AllocOp, ForOp, LoadOp, StoreOp
 from ....dialects.tile import ReadOp
 from ....dialects.types import byte_width, element_of, shape_of, with_shape

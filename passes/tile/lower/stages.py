@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from ....dialects.dataclass import dataclass
 from ....dialects.gpu_kernel import AsyncCommitOp, AsyncWaitOp, WarpBarrierOp
 from ....dialects.loop import ForOp
 from ....dialects.tile import AxisOp, ReadOp, StageOp

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
 
-from ....dialects.dataclass import dataclass
 from ....dialects.gpu_kernel import IfOp
 from ....dialects.loop import ForOp
 from ....dialects.uop import constant_value

@@ -4,7 +4,7 @@ transpose."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import permutations
 from math import prod
 
@@ -12,7 +12,6 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from ....dialects.axes import WARP
-from ....dialects.dataclass import dataclass
 from ....dialects.gpu_kernel import LoadOp, PinOp, StoreOp
 from ....dialects.layouts import row_dimension
 from ....dialects.tile import StageOp

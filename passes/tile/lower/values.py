@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 from math import prod
@@ -11,7 +12,6 @@ from math import prod
 from xdsl.dialects.builtin import IndexType, MemRefType, bf16, f16, f32
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from ....dialects.dataclass import dataclass
 from ....dialects.gpu_kernel import AllocOp, ForOp, LoadOp, PackOp, StoreOp
 from ....dialects.layouts import REGISTER
 from ....dialects.tile import AxisOp, ReadOp

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import gcd
 
 from xdsl.ir import Attribute, SSAValue
 
 from ....dialects.cpu_kernel import LoadOp, StoreOp
-from ....dialects.dataclass import dataclass
 from ....dialects.tile import ReadOp, WriteOp
 from ....dialects.types import byte_count, element_of, index, is_memref, shape_of
 from ....rewriting.linear import LinearForm

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import gcd
 
 from xdsl.ir import Attribute, Operation
 
-from ....dialects.dataclass import dataclass
 from ....dialects.layouts import strides_of
 from ....dialects.loop import ForOp
 from ....dialects.tile import AxisOp, ReadOp, WriteOp

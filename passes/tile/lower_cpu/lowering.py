@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 
 from xdsl.ir import Attribute, SSAValue
 
 from ....dialects.cpu_kernel import ExtractOp, LanesOp
-from ....dialects.dataclass import dataclass
 from ....dialects.tile import AxisOp
 from ....dialects.types import element_of, index, shape_of, with_shape
 from ....dialects.uop import KernelOp

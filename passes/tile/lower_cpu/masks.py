@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
 
-from ....dialects.dataclass import dataclass
 from ....dialects.uop import constant_value
 from ....rewriting.linear import LinearForm
 from ..linear import conjuncts, negative_form

@@ -7,10 +7,10 @@ times, it starts at place o · extent of that axis, and its elements are `count`
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from xdsl.dialects.builtin import i64
 
-from ....dialects.dataclass import dataclass
 from ....rewriting.builder import Builder
 from .tensor import Tensor, along, iota
 from .windows import resized

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i16, i32, i64
 from xdsl.ir import Attribute
 
-from ....dialects.dataclass import dataclass
 from .lowering import Lowering
 from .registry import lowering
 from .tensor import Tensor

@@ -4,13 +4,12 @@ the elements that it has beyond them."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Self, TypeVar
 
 from xdsl.dialects.builtin import TensorType, i1, i64
 from xdsl.ir import Attribute, SSAValue
 
-from ....dialects.dataclass import dataclass
 from ....dialects.monoids import Number
 from ....dialects.types import element_count, element_of, shape_of
 from ....dialects.uop import ExpandOp

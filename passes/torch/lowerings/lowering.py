@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from xdsl.dialects.builtin import f32
 from xdsl.ir import Attribute
 
-from ....dialects.dataclass import dataclass
 from ....dialects.monoids import Number, number_attribute
 from ....dialects.symbols import ExtentsAttr
 from ....dialects.torch import AtenOp

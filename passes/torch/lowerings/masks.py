@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from xdsl.dialects.builtin import i1, i64
 
-from ....dialects.dataclass import dataclass
 from ....dialects.types import element_count, is_bool, ui8
 from .errors import Unsupported
 from .tensor import Tensor, bool_tensor, full, iota

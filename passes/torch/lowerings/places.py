@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from xdsl.dialects.builtin import i64
 
-from ....dialects.dataclass import dataclass
 from ....dialects.types import element_count
 from .tensor import Tensor, broadcast_shape
 

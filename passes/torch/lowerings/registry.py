@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar, cast, get_type_hints
 
@@ -30,7 +31,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, SSAValue
 
-from ....dialects.dataclass import dataclass
 from ....dialects.monoids import Number
 from ....dialects.symbols import Extent, ExtentAttr
 from ....dialects.torch import AtenOp

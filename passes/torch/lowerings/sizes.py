@@ -6,12 +6,12 @@ Lowerings calculate with them as with ints: what cannot be told for all values o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NoReturn, cast
 
 from xdsl.dialects.builtin import TensorType, i64
 from xdsl.ir import SSAValue
 
-from ....dialects.dataclass import dataclass
 from ....dialects.symbols import Bounds, Extent
 from ....rewriting.builder import Builder
 from .errors import Unsupported

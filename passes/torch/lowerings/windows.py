@@ -7,10 +7,10 @@ axis are zeros. No element is copied: windows are movement, and become index ari
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from xdsl.dialects.builtin import i1
 
-from ....dialects.dataclass import dataclass
 from .errors import Unsupported
 from .tensor import Tensor, full
 

@@ -17,10 +17,10 @@ What attention sums has such terms once the rules of weighted_sums.py have been 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from xdsl.ir import Operation, SSAValue
 
-from ....dialects.dataclass import dataclass
 from ....dialects.monoids import MonoidAttr
 from ....dialects.syntax import segment_sizes
 from ....dialects.uop import LoadOp, RangeOp, ReduceOp, StoreOp

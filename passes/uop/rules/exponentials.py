@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from math import inf, nan
 
 from xdsl.dialects.builtin import FloatAttr
 from xdsl.ir import Operation, SSAValue
 
-from ....dialects.dataclass import dataclass
 from ....dialects.monoids import LOG2_E, number_attribute
 from ....dialects.types import byte_width, is_float
 from ....dialects.uop import ALU_OPS, AddOp, CastOp, DivOp, MulOp, NegOp, ReduceOp, SubOp, WhereOp

@@ -8,10 +8,10 @@ counts of positions are arithmetic. Neither needs a loop.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ....dialects.dataclass import dataclass
 from ....dialects.monoids import Number
 from ....dialects.types import element_of, index, integer_bounds, is_bool, is_float, is_integer, type_name
 from ....dialects.uop import (
