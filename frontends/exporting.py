@@ -28,6 +28,7 @@ _INTERPOLATIONS = (
 
 KEPT = (
     torch.ops.aten.scaled_dot_product_attention.default,
+    torch.ops.aten._safe_softmax.default,
     torch.ops.aten.rms_norm.default,
     *(getattr(getattr(torch.ops.aten, name), kind) for name in _INTERPOLATIONS for kind in ("default", "vec")),
     *(getattr(torch.ops.aten, f"{name}_pad{d}d").default for name in ("reflection", "replication") for d in (1, 2, 3)),
@@ -40,11 +41,11 @@ KEPT = (
     *(getattr(torch.ops.aten.linspace, kind) for kind in torch.ops.aten.linspace.overloads() if "out" not in kind),
     torch.ops.aten.soft_margin_loss.default,
 )
-"""Operations that stay whole although PyTorch would decompose them: attention would become a CPU kernel's call,
-the mean square of `rms_norm` a power and a mean, which say less than the name, and what moves elements would become
-reads and writes at places that are data. `index_add` and `index_copy` refuse what `index_put` takes: negative
-places, and a source that broadcasts. The decomposition of `linspace` does not truncate the ends among integers, that of
-`soft_margin_loss` does not round between its steps: neither gives what PyTorch gives."""
+"""Operations that stay whole although PyTorch would decompose them: attention would become a CPU kernel's call, its
+softmax a test of each element and the mean square of `rms_norm` a power and a mean, which say less than the names, and
+what moves elements would become reads and writes at places that are data. `index_add` and `index_copy` refuse what
+`index_put` takes: negative places, and a source that broadcasts. The decomposition of `linspace` does not truncate the
+ends among integers, that of `soft_margin_loss` does not round between its steps: neither gives what PyTorch gives."""
 
 
 @contextlib.contextmanager

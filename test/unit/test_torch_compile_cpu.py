@@ -9,12 +9,16 @@ from typing import Any, NamedTuple
 
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import nn
 from torch.testing import assert_close
+from xdsl.dialects.builtin import ModuleOp
 
 import uop
+from uop.dialects.uop import LaunchOp
 from uop.runtime.native.compiler import CompilerNotFoundError, find_compiler
 from uop.tools.garbage import old_objects_spared
+from uop.tools.torch_compile import programs
 from uop.tools.torch_compile.compiled import InputError
 from uop.tools.torch_compile.options import OptionError, Options
 
@@ -51,6 +55,28 @@ def test_a_compiled_module_shows_its_stages(capsys: pytest.CaptureFixture[str]):
     kernel = program.kernels[0]
     assert kernel.arch.endswith("-byte vectors")
     assert f"\nvoid {kernel.name}(" in kernel.text
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_attention_is_one_kernel(masked: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    modules: list[ModuleOp] = []
+    original = programs.compile_stages
+
+    def kept(function: Any, *args: Any, **kwargs: Any) -> Any:
+        modules.append(function.module)
+        return original(function, *args, **kwargs)
+
+    def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        mask = torch.arange(33) < torch.arange(33)[:, None] if masked else None
+        return F.scaled_dot_product_attention(q, k, v, mask, is_causal=not masked)
+
+    monkeypatch.setattr(programs, "compile_stages", kept)
+    q, k, v = (torch.randn(1, 4, 33, 16) for _ in range(3))
+    programs.forget_programs()
+    with torch.no_grad():
+        assert_close(torch.compile(attention, backend="uop")(q, k, v), attention(q, k, v))
+    (module,) = modules
+    assert sum(isinstance(op, LaunchOp) for op in module.walk()) == 1
 
 
 Structure = Callable[[Sequence[torch.Tensor]], Any]
